@@ -133,7 +133,8 @@ describe('A shared delivery', () => {
     await page.getByRole('button', { name: 'Share…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Share delivery' });
     await dialog.getByRole('button', { name: 'Create link' }).click();
-    const link = String(await dialog.locator('pre').textContent());
+    const made = page.getByRole('dialog', { name: 'Link to the delivery' });
+    const link = String(await made.locator('code').textContent());
     expect(link).toMatch(/\/portal\/shared#\d+-\d+-[\w-]{43}$/);
     const stranger = await portal.open(undefined, { mayLog: /404/ });
     await stranger.goto(link);
@@ -141,7 +142,8 @@ describe('A shared delivery', () => {
     await stranger.getByRole('tab', { name: 'Request as sent' }).click();
     await see(stranger.getByRole('region', { name: 'Request headers' })).toContainText('X-Webhook-Signature');
     await see(stranger.getByRole('main')).not.toContainText(/Käthe|kaethe/);
-    await dialog.getByRole('button', { name: 'Done' }).click();
+    await made.getByRole('button', { name: 'Copy link' }).click();
+    await made.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Share…' }).click();
     await see(dialog.getByText('Opened')).toBeVisible();
     await dialog.getByRole('button', { name: 'Revoke link' }).click();

@@ -105,6 +105,8 @@ const createQueryClient = (onError: (error: Error) => void): QueryClient => {
       mutations: { networkMode: 'always' },
       queries: {
         networkMode: 'always',
+        // Results are passed on before all of them is read.
+        notifyOnChangeProps: 'all',
         staleTime: 10_000,
         retry: (failures, error) => failures < 2 && isTransient(error),
         retryDelay: (failures) => 400 * 2 ** failures,

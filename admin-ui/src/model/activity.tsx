@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card, Quiet, Stack } from '../ui/layout.tsx';
-import { Loaded, SkeletonLines } from '../ui/states.tsx';
+import { Loaded } from '../ui/states.tsx';
 import { Badge, Cut, TimeAgo } from '../ui/values.tsx';
 import s from './activity.module.css';
 import { type Entry, namesTarget, targetLink, wordsOf } from './audit-words.ts';
@@ -33,7 +33,7 @@ function ActivityCard({ kind, id }: ActivityProps) {
         </Link>
       }
     >
-      <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
+      <Loaded query={query}>
         {({ entries }) =>
           entries.length === 0 ? (
             <Quiet>Nobody has changed this.</Quiet>

@@ -146,10 +146,10 @@ function Request({ request }: { readonly request: Attempt['request'] }) {
       )}
       <Headers headers={request.headers} label="Request headers" />
       <Facts
-        facts={[
-          { label: 'Signed text', value: <code>{`${request.timestamp}.<body>`}</code> },
-          { label: 'Signature', value: <code>{request.signature}</code> },
-        ]}
+        facts={{
+          'Signed text': <code>{`${request.timestamp}.<body>`}</code>,
+          Signature: <code>{request.signature}</code>,
+        }}
       />
     </Stack>
   );
@@ -169,10 +169,9 @@ function Timings({ attempt: { timings, elapsedMs } }: { readonly attempt: Attemp
   return (
     <Facts
       columns={8}
-      facts={Object.entries(steps).map(([label, ms]) => ({
-        label,
-        value: ms === null ? 'not needed' : milliseconds(ms),
-      }))}
+      facts={Object.fromEntries(
+        Object.entries(steps).map(([label, ms]) => [label, ms === null ? 'not needed' : milliseconds(ms)]),
+      )}
     />
   );
 }

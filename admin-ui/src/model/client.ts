@@ -1,13 +1,6 @@
 import table from 'virtual:portal-operations';
 import type { AnswerTo, BodyFor, Contract, Detail, MemberOperationId, QueryOf } from '@causeway/proto';
-import {
-  type DefaultError,
-  queryOptions,
-  type UseMutationOptions,
-  type UseMutationResult,
-  useMutation as useQueryMutation,
-} from '@tanstack/react-query';
-import { useRef } from 'react';
+import { queryOptions } from '@tanstack/react-query';
 import { ApiError } from '../ui/errors.ts';
 import { noteAnswer, noteNoAnswer } from '../ui/reachability.ts';
 
@@ -163,23 +156,6 @@ const unknownOperation = (id: string): never => {
 export const operationQuery = <Id extends MemberOperationId>(id: Id, input: Input<Id>) =>
   queryOptions({ queryKey: [id, input] as const, queryFn: ({ signal }) => call(id, input, signal) });
 
-/** Ignores calls of `mutate` while one runs: a double click makes two before `isPending` is rendered. */
-export const useMutation = <Data, Failure = DefaultError, Input = void>(
-  options: UseMutationOptions<Data, Failure, Input>,
-): UseMutationResult<Data, Failure, Input> => {
-  const running = useRef(false);
-  const mutation = useQueryMutation(options);
-  const mutate: typeof mutation.mutate = (...input) => {
-    if (running.current) return;
-    running.current = true;
-    const end = (): void => {
-      running.current = false;
-    };
-    mutation.mutateAsync(...input).then(end, end);
-  };
-  return { ...mutation, mutate };
-};
-
 /** Pages refresh themselves; without user input, those requests must not keep a session alive (passive). */
 let active = true;
 /** A person opened the page: its first calls are no passive ones. `page-ahead.js` has made them already, without headers. */
@@ -202,6 +178,7 @@ const takeActivity = (): boolean => {
   return was;
 };
 
+export { useMutation } from '../ui/mutation.ts';
 export type { MemberOperationId };
 
 type Params<Id extends MemberOperationId> =

@@ -40,7 +40,7 @@ export function CreateKey({ open, preset, onClose, onMade }: CreateKeyProps) {
           <CodeBlock
             label="command"
             title="Try it in a terminal"
-            language="code"
+            language="text"
             wrap
             code={sampleCall(baseUrl, value, scopes)}
             onCopied={onCopied}

@@ -24,19 +24,18 @@ export const useFactor = (recoveryOnly = false) => {
 
 interface FactorFieldProps {
   readonly factor: Factor;
-  readonly error: (field: 'totp' | 'recoveryCode') => string | undefined;
   readonly autoFocus?: boolean;
   readonly recoveryOnly?: boolean;
 }
 
-export function FactorField({ factor, error, autoFocus = false, recoveryOnly = false }: FactorFieldProps) {
+export function FactorField({ factor, autoFocus = false, recoveryOnly = false }: FactorFieldProps) {
   const { recovery, code, setCode, swap } = factor;
   return (
     <Stack gap="s">
       <Field
         key={String(recovery)}
         label={recovery ? 'Recovery code' : 'Code from your authenticator app'}
-        error={error(recovery ? 'recoveryCode' : 'totp')}
+        name={recovery ? 'recoveryCode' : 'totp'}
         hint={recovery ? 'Each recovery code works once.' : 'The 6-digit code the app shows now.'}
       >
         <TextInput
@@ -61,20 +60,20 @@ export function FactorField({ factor, error, autoFocus = false, recoveryOnly = f
 
 interface NewPasswordFieldProps {
   readonly label: string;
+  readonly name: string;
   readonly email: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly error: string | undefined;
   readonly hint?: string;
 }
 
-export function NewPasswordField({ label, email, value, onChange, error, hint }: NewPasswordFieldProps) {
+export function NewPasswordField({ label, name, email, value, onChange, hint }: NewPasswordFieldProps) {
   return (
     <>
       <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
       <Field
         label={label}
-        error={error}
+        name={name}
         hint={[
           `At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols.`,
           hint,

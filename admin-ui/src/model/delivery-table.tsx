@@ -10,17 +10,16 @@ import { type Delivery, nextProbeOf, pathOf, stateOf } from './deliveries.ts';
 import s from './delivery-table.module.css';
 import { RecordCell, RecordTitle } from './record-cell.tsx';
 import { useNames } from './records.tsx';
-import { SubscriptionLink } from './subscription-link.tsx';
+import { SubscriptionLink } from './subscription-links.tsx';
 import { nameOf } from './subscriptions.ts';
 
 interface DeliveryTableProps {
   readonly query: UseQueryResult<{ readonly deliveries: readonly Delivery[] }>;
   readonly emptyState: ReactNode;
   readonly without?: 'subscription' | 'event' | 'record';
-  readonly skeletonRows?: number;
 }
 
-export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
+export function DeliveryTable({ query, emptyState, without }: DeliveryTableProps) {
   const rows = query.data?.deliveries;
   const names = useNames(rows?.map(({ subject }) => subject) ?? []);
   const columns = useMemo(() => columnsWith(names, without), [names, without]);
@@ -33,7 +32,6 @@ export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: 
       rows={rows}
       rowKey={(one) => one.id}
       emptyState={emptyState}
-      skeletonRows={skeletonRows}
     />
   );
 }
@@ -91,14 +89,8 @@ const subscription = (): Column<Delivery> => ({
 const attempts = (): readonly Column<Delivery>[] => [
   {
     header: 'Response',
-    cell: (one) =>
-      one.lastStatusCode !== null ? (
-        <code>{one.lastStatusCode}</code>
-      ) : one.lastErrorClass !== null ? (
-        classLabels[one.lastErrorClass]
-      ) : (
-        <Quiet>–</Quiet>
-      ),
+    cell: ({ lastStatusCode, lastErrorClass }) =>
+      lastStatusCode === null ? lastErrorClass && classLabels[lastErrorClass] : <code>{lastStatusCode}</code>,
   },
   { header: 'Attempts', align: 'end', cell: (one) => one.attempts },
 ];

@@ -2,9 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/dialog.tsx';
-import { Stack } from '../ui/layout.tsx';
-import { toast } from '../ui/toast.ts';
-import { call, useMutation } from './client.ts';
+import { call } from './client.ts';
 import { eventQuery } from './queries.ts';
 import { useRefusal } from './session.ts';
 
@@ -13,24 +11,20 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
   const [open, setOpen] = useState(false);
   const disabledReason = useRefusal('admin');
   const cache = useQueryClient();
-  const erase = useMutation({
-    mutationFn: () => call('erasePortalPerson', { params: { client_id: id } }),
-    onSuccess: () => {
-      setOpen(false);
-      toast(`Person ${id} erased`);
-      // The server does so within seconds.
-      for (const ms of [2_000, 10_000])
-        setTimeout(() => {
-          for (const query of ['listPortalEvents', 'getPortalEvent', 'listDeliveries', 'getDelivery'])
-            void cache.invalidateQueries({ queryKey: [query] });
-        }, ms);
-      if (eventId !== undefined)
-        cache.setQueryData(
-          eventQuery(eventId).queryKey,
-          (event) => event && { ...event, payload: { client_id: id, erased: true } },
-        );
-    },
-  });
+  const forget = (): void => {
+    setOpen(false);
+    // The server does so within seconds.
+    for (const ms of [2_000, 10_000])
+      setTimeout(() => {
+        for (const query of ['listPortalEvents', 'getPortalEvent', 'listDeliveries', 'getDelivery'])
+          void cache.invalidateQueries({ queryKey: [query] });
+      }, ms);
+    if (eventId !== undefined)
+      cache.setQueryData(
+        eventQuery(eventId).queryKey,
+        (event) => event && { ...event, payload: { client_id: id, erased: true } },
+      );
+  };
   return (
     <>
       <Button size="s" disabledReason={disabledReason} onClick={() => setOpen(true)}>
@@ -43,15 +37,15 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
         confirm="Erase person"
         danger
         typed="erase"
-        mutation={erase}
+        act={() => call('erasePortalPerson', { params: { client_id: id } })}
+        done={`Person ${id} erased`}
+        onDone={forget}
       >
-        <Stack gap="s">
-          <p>
-            The record, its notes and its status history are deleted at once. Within seconds, the payloads of
-            its events and what receivers answered to their deliveries are removed too.
-          </p>
-          <p>Systems that received the data keep it: erase it there as well. This cannot be undone.</p>
-        </Stack>
+        <p>
+          The record, its notes and its status history are deleted at once. Within seconds, the payloads of
+          its events and what receivers answered to their deliveries are removed too.
+        </p>
+        <p>Systems that received the data keep it: erase it there as well. This cannot be undone.</p>
       </ConfirmDialog>
     </>
   );

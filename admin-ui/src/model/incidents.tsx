@@ -6,7 +6,7 @@ import { causeOf } from './causes.ts';
 import { type Answer, operationQuery } from './client.ts';
 import { teamQuery } from './queries.ts';
 import { useRefusal } from './session.ts';
-import { UndeliveredLink } from './undelivered.tsx';
+import { UndeliveredLink } from './subscription-links.tsx';
 
 export type Incident = Answer<'listPortalIncidents'>['incidents'][number];
 

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldError } from '../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, type Mutation, Select, TextArea, TextInput } from '../ui/form.tsx';
-import { useDraft } from '../ui/form-draft.ts';
+import { changeOf, useDraft } from '../ui/form-draft.ts';
 import { formatDateMinute, plural } from '../ui/format.ts';
 import { serverNow } from '../ui/reachability.ts';
 import { Notice } from '../ui/states.tsx';
@@ -59,30 +58,11 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
   };
   const toggle = (scope: Scope, on: boolean): void =>
     draft.set({ scopes: on ? [...chosen, scope] : chosen.filter((one) => one !== scope) });
-  const save = (): void => {
-    const all = fieldsOf(draft.values);
-    const only = (of: KeyValues) => {
-      const fields = fieldsOf(of);
-      return Object.fromEntries(draft.changed.map((field) => [field, fields[field]]));
-    };
-    mutation.mutate(
-      initial ? ({ ...only(draft.values), basedOn: only(draft.base) } as unknown as KeyChange) : all,
-    );
-  };
+  const save = (): void =>
+    mutation.mutate((initial ? changeOf(draft, fieldsOf) : fieldsOf(draft.values)) as KeyChange);
   return (
-    <Form
-      draft={draft}
-      mutation={mutation as Mutation<never>}
-      onSubmit={save}
-      fields={['name', 'note', 'scopes', 'expiresUtc', 'networks']}
-      submit={submit}
-      onCancel={onCancel}
-    >
-      <Field
-        label="Name"
-        hint="What it is for, such as “Zapier” or “Website form”."
-        error={fieldError(error, 'name')}
-      >
+    <Form draft={draft} mutation={mutation} onSubmit={save} submit={submit} onCancel={onCancel}>
+      <Field label="Name" name="name" hint="What it is for, such as “Zapier” or “Website form”.">
         <TextInput value={name} maxLength={100} onValue={(value) => draft.set({ name: value })} />
       </Field>
       {initial === undefined && (
@@ -92,7 +72,8 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       )}
       <Fieldset
         legend="What it may do"
-        error={error && chosen.length === 0 ? 'Choose at least one permission.' : fieldError(error, 'scopes')}
+        name="scopes"
+        error={error && chosen.length === 0 ? 'Choose at least one permission.' : undefined}
       >
         {scopes.map((scope) => (
           <Checkbox
@@ -109,11 +90,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
         ))}
       </Fieldset>
       {initial && <RefusedCalls apiKey={initial} chosen={chosen} />}
-      <Field
-        label="Expires"
-        hint="The key is revoked by itself at this time."
-        error={fieldError(error, 'expiresUtc')}
-      >
+      <Field label="Expires" name="expiresUtc" hint="The key is revoked by itself at this time.">
         <Select
           value={expiresUtc}
           onValue={(value) => draft.set({ expiresUtc: value })}
@@ -122,9 +99,9 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       </Field>
       <Field
         label="Allowed networks"
+        name="networks"
         optional
         hint="Addresses or networks, such as 203.0.113.0/24, one in each line. Requests from elsewhere are refused."
-        error={fieldError(error, 'networks')}
       >
         <TextArea
           rows={2}
@@ -135,9 +112,9 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       </Field>
       <Field
         label="Note"
+        name="note"
         optional
         hint="Who uses it, and where it is stored. Never the key itself."
-        error={fieldError(error, 'note')}
       >
         <TextArea rows={2} value={note} maxLength={500} onValue={(value) => draft.set({ note: value })} />
       </Field>

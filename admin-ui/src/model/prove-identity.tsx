@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { fieldError } from '../ui/errors.ts';
 import { Field, Form, PasswordInput } from '../ui/form.tsx';
 import { Stack } from '../ui/layout.tsx';
 import { call, onProofRequired, useMutation } from './client.ts';
@@ -46,7 +45,6 @@ function Proof({ onDone, onCancel }: { readonly onDone: () => void; readonly onC
     },
     onSuccess: onDone,
   });
-  const { error } = prove;
   const swap = (): void => {
     setByPassword(!byPassword);
     prove.reset();
@@ -54,22 +52,16 @@ function Proof({ onDone, onCancel }: { readonly onDone: () => void; readonly onC
   return (
     <Form
       mutation={prove}
-      fields={['password', 'totp', 'recoveryCode']}
+      onSubmit={() => prove.mutate()}
       submit={byPassword ? 'Confirm' : 'Use passkey'}
       onCancel={onCancel}
     >
       {byPassword && (
         <Stack>
-          <Field label="Your password" error={fieldError(error, 'password')}>
+          <Field label="Your password" name="password">
             <PasswordInput autoComplete="current-password" value={password} onValue={setPassword} />
           </Field>
-          {(totpEnabled || passkeys > 0) && (
-            <FactorField
-              factor={factor}
-              recoveryOnly={!totpEnabled}
-              error={(field) => fieldError(error, field)}
-            />
-          )}
+          {(totpEnabled || passkeys > 0) && <FactorField factor={factor} recoveryOnly={!totpEnabled} />}
         </Stack>
       )}
       {withPasskey && (

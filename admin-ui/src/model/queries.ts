@@ -1,8 +1,7 @@
-import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { serverNow } from '../ui/reachability.ts';
 import { type Answer, operationQuery } from './client.ts';
 import type { eventsSearch } from './search.ts';
-import type { Subscription } from './subscriptions.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
@@ -66,18 +65,6 @@ export const subscriptionQuery = (id: number) => operationQuery('getPortalSubscr
 export const replaysQuery = (subscriptionId: number) =>
   operationQuery('listReplays', { query: { subscriptionId, limit: 5 } });
 
-export const useSubscriptionCache = () => {
-  const queryClient = useQueryClient();
-  return {
-    changed: (subscription: Subscription): void => {
-      queryClient.setQueryData(subscriptionQuery(subscription.id).queryKey, subscription);
-    },
-    deleted: (id: number): void => {
-      queryClient.removeQueries({ queryKey: subscriptionQuery(id).queryKey });
-    },
-  };
-};
-
 export const subscriptionSettingsQuery = operationQuery('getSubscriptionSettings', {});
 
 export const eventTypesQuery = {
@@ -104,8 +91,22 @@ export const teamQuery = operationQuery('listTeam', {});
 export const minutesAgo = (minutes: number): string =>
   new Date((Math.floor(serverNow() / 60_000) - minutes) * 60_000).toISOString();
 
+export const passkeysQuery = operationQuery('listPasskeys', {});
+
 export const sessionsQuery = operationQuery('listSessions', {});
 
 /** Keys for which the form comes filled in. */
 export const keyPresetNames = ['form', 'reporting', 'sync', 'agent-read', 'agent-write'] as const;
 export type KeyPresetName = (typeof keyPresetNames)[number];
+
+export type Notice = Answer<'listNotices'>['notices'][number];
+export type Channels = Answer<'getNoticeChannels'>;
+
+export const latestNoticesQuery = operationQuery('listNotices', { query: { limit: 6 } });
+
+export const noticesQuery = ({ cursor }: { readonly cursor?: string | undefined }) =>
+  operationQuery('listNotices', { query: { limit: 25, cursor } });
+
+export const noticeSettingsQuery = operationQuery('getNoticeSettings', {});
+
+export const noticeChannelsQuery = operationQuery('getNoticeChannels', {});

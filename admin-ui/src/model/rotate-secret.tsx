@@ -3,7 +3,6 @@ import { type DialogTexts, SecretFlow } from '../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../ui/form.tsx';
 import { span } from '../ui/format.ts';
 import { Notice } from '../ui/states.tsx';
-import { useMutation } from './client.ts';
 
 interface RotateSecretProps extends DialogTexts, RotateFormProps {
   readonly secret: { readonly title: string; readonly name: string };
@@ -40,13 +39,14 @@ function RotateForm(props: RotateFormProps & { readonly onMade: (secret: string)
   const isRunning = running !== false;
   const [keeps, setKeeps] = useState(!isRunning);
   const [hours, setHours] = useState(24);
-  const mutation = useMutation({
-    mutationFn: () => rotate(keeps ? hours : 0),
-    gcTime: 0,
-    onSuccess: onMade,
-  });
   return (
-    <Form mutation={mutation} submit={submit} danger={!keeps} onCancel={onClose}>
+    <Form
+      act={() => rotate(keeps ? hours : 0)}
+      onDone={onMade}
+      submit={submit}
+      danger={!keeps}
+      onCancel={onClose}
+    >
       {isRunning && <Notice tone="info">{running}</Notice>}
       <Fieldset legend={props.legend}>
         {!isRunning && (

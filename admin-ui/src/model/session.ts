@@ -1,8 +1,10 @@
-import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
-import type { AnyRouter } from '@tanstack/react-router';
+import { type QueryClient, queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { type AnyRouter, useRouter } from '@tanstack/react-router';
 import { ApiError } from '../ui/errors.ts';
 import { keepDraftsOf } from '../ui/form-draft.ts';
-import { type Answer, call } from './client.ts';
+import { kept } from '../ui/kept.ts';
+import { toastError } from '../ui/toast.ts';
+import { type Answer, call, useMutation } from './client.ts';
 
 export type Session = Answer<'getSession'>;
 export type Role = Session['user']['role'];
@@ -94,18 +96,18 @@ export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' 
 
 /** The company signed in to: scripts cannot read the session cookie. Only a hint; it grants nothing. */
 export const hintKey = 'causeway.signed-in';
-const mayBeSignedIn = (): boolean => {
-  try {
-    return localStorage.getItem(hintKey) !== null;
-  } catch {
-    return true;
-  }
-};
-export const rememberSignedIn = (companyId: number | null): void => {
-  try {
-    if (companyId !== null) localStorage.setItem(hintKey, String(companyId));
-    else localStorage.removeItem(hintKey);
-  } catch {
-    // Without storage, the server is asked each time.
-  }
+const hint = kept(hintKey);
+/** Without storage, the server is asked each time. */
+const mayBeSignedIn = (): boolean => hint.read('unknown') !== null;
+export const rememberSignedIn = (companyId: number | null): void =>
+  hint.write(companyId === null ? null : String(companyId));
+
+export const useSignOut = () => {
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: () => call('signOut', {}),
+    onSuccess: () => leave(queryClient, router, 'signed-out'),
+    onError: toastError,
+  });
 };

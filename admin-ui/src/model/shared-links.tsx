@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Button } from '../ui/button.tsx';
+import { ActButton } from '../ui/button.tsx';
 import { plural } from '../ui/format.ts';
 import { Quiet, Row, Stack } from '../ui/layout.tsx';
-import { toast, toastError } from '../ui/toast.ts';
 import { TimeAgo } from '../ui/values.tsx';
-import { call, operationQuery, useMutation } from './client.ts';
+import { call, operationQuery } from './client.ts';
 
 /** The links to deliveries that work, of one delivery or of all. Only developers may see them. */
 export const useSharedLinks = (deliveryId?: string) =>
@@ -15,11 +14,6 @@ export const useSharedLinks = (deliveryId?: string) =>
 
 export function SharedLinks({ deliveryId }: { readonly deliveryId?: string }) {
   const shares = useSharedLinks(deliveryId);
-  const revoke = useMutation({
-    mutationFn: (share: number) => call('revokeDeliveryShare', { params: { id: share } }),
-    onSuccess: () => toast('Link revoked'),
-    onError: toastError,
-  });
   if (shares.length === 0) return null;
   return (
     <Stack gap="s">
@@ -45,14 +39,14 @@ export function SharedLinks({ deliveryId }: { readonly deliveryId?: string }) {
                 )}
               </Quiet>
             </span>
-            <Button
+            <ActButton
               size="s"
               aria-label={`Revoke link to delivery ${share.deliveryId}`}
-              pending={revoke.isPending && revoke.variables === share.id}
-              onClick={() => revoke.mutate(share.id)}
+              act={() => call('revokeDeliveryShare', { params: { id: share.id } })}
+              done="Link revoked"
             >
               Revoke link
-            </Button>
+            </ActButton>
           </Row>
         );
       })}

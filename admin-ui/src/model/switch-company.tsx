@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
-import { fieldError } from '../ui/errors.ts';
 import { Form } from '../ui/form.tsx';
 import { call, useMutation } from './client.ts';
 import { FactorField, useFactor } from './credential-fields.tsx';
@@ -22,18 +21,14 @@ interface CompanyCodeProps {
 
 export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): ReactNode {
   const factor = useFactor();
-  const enter = useMutation({
-    mutationFn: () => call('switchCompany', { body: { companyId: company.id, ...factor.given } }),
-    onSuccess: onDone,
-  });
   return (
     <Form
-      mutation={enter}
-      fields={['totp', 'recoveryCode']}
+      act={() => call('switchCompany', { body: { companyId: company.id, ...factor.given } })}
+      onDone={onDone}
       submit={`Open ${company.name}`}
       secondary={<Button onClick={onBack}>Back</Button>}
     >
-      <FactorField factor={factor} error={(field) => fieldError(enter.error, field)} autoFocus />
+      <FactorField factor={factor} autoFocus />
     </Form>
   );
 }

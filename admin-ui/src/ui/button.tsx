@@ -11,6 +11,8 @@ import {
   useState,
 } from 'react';
 import s from './button.module.css';
+import { type Act, useAct } from './mutation.ts';
+import { toastError } from './toast.ts';
 
 type Variant = 'primary' | 'secondary' | 'ghost' | 'danger';
 
@@ -67,6 +69,14 @@ export function Button({
       {children}
     </button>
   );
+}
+
+type ActButtonProps<Result> = Act<Result> & Omit<ButtonProps, 'onClick' | 'pending'>;
+
+/** A failure is a toast. */
+export function ActButton<Result>({ act, done, onDone, ...button }: ActButtonProps<Result>) {
+  const { mutate, isPending } = useAct({ act, done, onDone }, { onError: toastError });
+  return <Button {...button} pending={isPending} onClick={() => mutate()} />;
 }
 
 interface IconButtonProps extends Omit<ButtonProps, 'icon' | 'children'> {

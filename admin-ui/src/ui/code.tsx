@@ -4,12 +4,10 @@ import { Button, CopyButton } from './button.tsx';
 import s from './code.module.css';
 import { tokens } from './highlight.ts';
 
-type Language = 'json' | 'code' | 'text';
-
 interface CodeBlockProps {
   readonly code: string;
   readonly label: string;
-  readonly language: Language;
+  readonly language: 'json' | 'text';
   readonly wrap?: boolean;
   readonly maxLines?: number;
   readonly title?: ReactNode;
@@ -46,7 +44,7 @@ export function CodeBlock(props: CodeBlockProps) {
         <code>
           {language === 'text'
             ? code
-            : tokens(code, language).map(([kind, text], index) =>
+            : tokens(code).map(([kind, text], index) =>
                 kind === '' ? (
                   text
                 ) : (

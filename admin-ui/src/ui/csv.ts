@@ -1,5 +1,3 @@
-import { save } from './save.ts';
-
 export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
 
 export const saveCsv = <Row>(name: string, columns: CsvColumns<Row>, rows: readonly Row[]): void =>
@@ -15,4 +13,12 @@ export const csvOf = <Row>(columns: CsvColumns<Row>, rows: readonly Row[]): stri
 const cellOf = (value: unknown): string => {
   const text = value === null ? '' : String(value);
   return `"${(/^\s*[=+\-@＝＋－＠\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+};
+
+/** Downloads a text as a file. */
+export const save = (name: string, text: string): void => {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  // Browsers read it after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 };

@@ -3,9 +3,10 @@ import { type ReactNode, Suspense, useRef, useState } from 'react';
 import { Button, CopyButton } from './button.tsx';
 import type { DialogProps } from './dialog-popup.tsx';
 import { errorText } from './errors.ts';
-import { Field, type Submission, send, TextInput } from './form.tsx';
+import { Field, TextInput } from './form.tsx';
 import { later } from './later.ts';
 import { Row, Stack } from './layout.tsx';
+import { type Act, useAct } from './mutation.ts';
 import secretDialogCss from './secret-dialog.module.css';
 import { Notice } from './states.tsx';
 
@@ -24,8 +25,9 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-type ConfirmProps = Submission & {
-  readonly open: boolean;
+interface ConfirmProps<Result> extends Act<Result> {
+  readonly open?: boolean;
+  /** Also when it is done, unless `onDone` says what else happens. */
   readonly onClose: () => void;
   readonly title: string;
   readonly children: ReactNode;
@@ -33,15 +35,17 @@ type ConfirmProps = Submission & {
   readonly danger?: boolean;
   /** For actions with large effects: the word to type before confirming, in lower case. */
   readonly typed?: string | undefined;
-};
+}
 
-export function ConfirmDialog(props: ConfirmProps) {
-  const { open, onClose, title, children, confirm, danger, typed, mutation } = props;
+export function ConfirmDialog<Result>(props: ConfirmProps<Result>) {
+  const { open = true, onClose, title, children, confirm, danger, typed, act, done, onDone } = props;
+  const mutation = useAct({ act, done, onDone: onDone ?? (() => close()) });
   const [text, setText] = useState('');
   const cancel = useRef<HTMLButtonElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const close = (): void => {
     setText('');
+    mutation.reset();
     onClose();
   };
   const missing = typed !== undefined && text.trim().toLowerCase() !== typed;
@@ -56,11 +60,11 @@ export function ConfirmDialog(props: ConfirmProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!missing) send(props);
+          if (!missing) mutation.mutate();
         }}
       >
         <Stack>
-          <div>{children}</div>
+          <Stack gap="s">{children}</Stack>
           {typed !== undefined && (
             <Field label={`Type “${typed}” to confirm`}>
               <TextInput ref={input} value={text} onValue={setText} />
@@ -86,18 +90,24 @@ export function ConfirmDialog(props: ConfirmProps) {
   );
 }
 
-export type DialogTexts = Pick<DialogProps, 'open' | 'title' | 'description'>;
+export type DialogTexts = Pick<DialogProps, 'open' | 'title' | 'description' | 'size'>;
 
 interface SecretFlowProps<Made> extends DialogTexts {
   readonly onClose: () => void;
   readonly form: (onMade: (made: Made) => void) => ReactNode;
   readonly secret: (made: Made) => Omit<SecretDialogProps, 'onClose'>;
+  /** Once the secret is closed. */
+  readonly onEnd?: () => void;
 }
 
 /** A form that makes a secret, then the secret. Only the state of this component holds it. */
-export function SecretFlow<Made>({ onClose, form, secret, ...dialog }: SecretFlowProps<Made>) {
+export function SecretFlow<Made>({ onClose, form, secret, onEnd, ...dialog }: SecretFlowProps<Made>) {
   const [made, setMade] = useState<{ readonly value: Made }>();
-  if (made) return <SecretDialog {...secret(made.value)} onClose={() => setMade(undefined)} />;
+  const end = (): void => {
+    setMade(undefined);
+    onEnd?.();
+  };
+  if (made) return <SecretDialog {...secret(made.value)} onClose={end} />;
   return (
     <Dialog {...dialog} onClose={onClose}>
       {form((value) => {
@@ -149,8 +159,8 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
     <Dialog open onClose={close} title={title} initialFocus={copy} keep>
       <Stack>
         <p>
-          This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a
-          password manager.
+          This {name} is shown <strong>only once</strong>. Copy it now
+          {name === 'link' ? '.' : ' and store it safely, for example in a password manager.'}
         </p>
         <div className={secretDialogCss.value}>
           <code tabIndex={value.includes('\n') ? 0 : undefined}>{value}</code>

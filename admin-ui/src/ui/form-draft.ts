@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 
 /** What a `Form` shows of its draft. */
 export interface FormDraft {
+  readonly form: string;
   readonly isRestored: boolean;
   /** Fields that someone else changed after they were loaded, and that have a new value here too. */
   readonly conflicts: readonly Conflict[];
@@ -58,6 +59,7 @@ export const useDraft = <Values extends object>(
     );
   }, [kept]);
   return {
+    form,
     values,
     base,
     changed,
@@ -83,6 +85,15 @@ export const useDraft = <Values extends object>(
       setKept({ form, base: stored, values: stored, isRestored: false });
     },
   };
+};
+
+/** The fields that were changed, and what the changes are based on. @param fieldsOf the values as an operation takes them */
+export const changeOf = <Values, Fields extends object>(
+  { changed, values, base }: Draft<Values>,
+  fieldsOf: (values: Values) => Fields,
+): Partial<Fields> & { readonly basedOn: Partial<Fields> } => {
+  const names = (changed as readonly string[]).filter((name) => name in fieldsOf(values)) as (keyof Fields)[];
+  return { ...only(fieldsOf(values), names), basedOn: only(fieldsOf(base), names) };
 };
 
 const restore = <Values extends object>(form: string, stored: Values): Kept<Values> => {

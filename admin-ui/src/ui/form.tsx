@@ -3,19 +3,22 @@ import { Eye, EyeOff } from 'lucide-react';
 import {
   type ComponentPropsWithRef,
   cloneElement,
+  createContext,
   type FormEvent,
   type ReactElement,
   type ReactNode,
+  useContext,
   useEffect,
   useId,
   useRef,
   useState,
 } from 'react';
 import { Button } from './button.tsx';
-import { ApiError, errorText, isFieldError } from './errors.ts';
+import { ApiError, errorText, fieldError, isFieldError } from './errors.ts';
 import s from './form.module.css';
 import type { FormDraft } from './form-draft.ts';
 import { Facts, Row } from './layout.tsx';
+import { type Act, useAct } from './mutation.ts';
 import { Notice } from './states.tsx';
 
 export interface Mutation<Input> {
@@ -24,16 +27,11 @@ export interface Mutation<Input> {
   readonly mutate: (input: Input) => void;
 }
 
-export type Submission =
-  | { readonly mutation: Mutation<void>; readonly onSubmit?: undefined }
-  | { readonly mutation: Mutation<never>; readonly onSubmit: () => void };
-
-export const send = (submission: Submission): void => {
-  if (submission.onSubmit) submission.onSubmit();
-  else submission.mutation.mutate();
-};
-
-type FormProps = Submission & {
+interface FormProps<Result> extends Partial<Act<Result>> {
+  /** In place of `act`, if more than the form shows how it goes. */
+  readonly mutation?: Omit<Mutation<never>, 'mutate'>;
+  readonly onSubmit?: () => void;
+  /** Whose problems are shown by something else than a `Field` of the name. */
   readonly fields?: readonly string[];
   readonly draft?: FormDraft;
   /** A value of the draft as people read it, if it is neither a text nor a list of texts. */
@@ -45,11 +43,34 @@ type FormProps = Submission & {
   readonly secondary?: ReactNode;
   readonly onCancel?: () => void;
   readonly children: ReactNode;
+}
+
+interface Problems {
+  readonly error: unknown;
+  /** Of the fields that show theirs. */
+  readonly names: Set<string>;
+}
+
+const ProblemsContext = createContext<Problems>({ error: undefined, names: new Set() });
+
+const useProblem = (name: string | undefined): string | undefined => {
+  const { error, names } = useContext(ProblemsContext);
+  useEffect(() => {
+    if (name === undefined) return;
+    names.add(name);
+    return () => void names.delete(name);
+  }, [name, names]);
+  return name === undefined ? undefined : fieldError(error, name);
 };
 
-export function Form(props: FormProps) {
+const nothing = (): Promise<never> => Promise.reject(new Error('the form does nothing'));
+
+export function Form<Result>(props: FormProps<Result>) {
   const { fields = [], draft, words, submit, danger, wide, secondary, onCancel, children } = props;
-  const { isPending, error } = props.mutation;
+  const { act = nothing, done, onDone } = props;
+  const own = useAct<Result>({ act, done, onDone }, draft ? { meta: { saves: draft.form } } : {});
+  const { isPending, error } = props.mutation ?? own;
+  const [names] = useState(() => new Set<string>());
   const unsettled = draft?.conflicts.length ? 'First choose which values to keep' : undefined;
   const offReason = props.submitDisabledReason ?? unsettled;
   const form = useRef<HTMLFormElement>(null);
@@ -60,7 +81,9 @@ export function Form(props: FormProps) {
   const submitForm = (event: FormEvent): void => {
     event.preventDefault();
     event.stopPropagation();
-    if (offReason === undefined) send(props);
+    if (offReason !== undefined) return;
+    if (props.onSubmit) props.onSubmit();
+    else own.mutate();
   };
   return (
     <form ref={form} className={s.form} onSubmit={submitForm} noValidate>
@@ -72,13 +95,15 @@ export function Form(props: FormProps) {
           </button>
         </p>
       )}
-      {children}
+      <ProblemsContext value={{ error, names }}>{children}</ProblemsContext>
       {draft && unsettled && <Conflicts {...draft} words={words} />}
-      {error != null && !isFieldError(error, fields) && !(draft && changedMeanwhile(error)) && (
-        <div data-problem>
-          <Notice tone="bad">{errorText(error)}</Notice>
-        </div>
-      )}
+      {error != null &&
+        !isFieldError(error, [...fields, ...names]) &&
+        !(draft && changedMeanwhile(error)) && (
+          <div data-problem>
+            <Notice tone="bad">{errorText(error)}</Notice>
+          </div>
+        )}
       <div className={s.buttons}>
         {secondary}
         {onCancel && (
@@ -109,7 +134,7 @@ export function Form(props: FormProps) {
 export const changedMeanwhile = (error: unknown): Readonly<Record<string, unknown>> | undefined =>
   error instanceof ApiError ? (error.extra.changed as Record<string, unknown> | undefined) : undefined;
 
-function Conflicts({ conflicts, settle, words }: FormDraft & Pick<FormProps, 'words'>) {
+function Conflicts({ conflicts, settle, words }: FormDraft & Pick<FormProps<void>, 'words'>) {
   const shown = (name: string, value: unknown): ReactNode => {
     const text = words?.(name, value) ?? (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
     return <bdi>{text || '(empty)'}</bdi>;
@@ -120,12 +145,7 @@ function Conflicts({ conflicts, settle, words }: FormDraft & Pick<FormProps, 'wo
         {conflicts.map(({ name, label, stored, own }) => (
           <fieldset key={name} className={s.conflict}>
             <legend>{label}</legend>
-            <Facts
-              facts={[
-                { label: 'Saved', value: shown(name, stored) },
-                { label: 'Yours', value: shown(name, own) },
-              ]}
-            />
+            <Facts facts={{ Saved: shown(name, stored), Yours: shown(name, own) }} />
             <Row>
               <Button size="s" onClick={() => settle(name, 'stored')}>
                 Keep the saved value
@@ -152,6 +172,8 @@ const showFirstProblem = (form: HTMLFormElement | null): void => {
 
 interface FieldProps {
   readonly label: string;
+  /** In the operation's body: what the server says of it is shown here. */
+  readonly name?: string;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly optional?: boolean;
@@ -164,8 +186,10 @@ interface FieldProps {
   }>;
 }
 
-export function Field({ label, hint, error, optional, hideLabel, children }: FieldProps) {
+export function Field({ label, name, hint, optional, hideLabel, children, ...props }: FieldProps) {
   const id = useId();
+  const problem = useProblem(name);
+  const error = props.error ?? problem;
   const described = clsx(hint !== undefined && `${id}-hint`, error && `${id}-error`) || undefined;
   return (
     <div className={s.field}>
@@ -279,13 +303,16 @@ export const Radio = (props: ChoiceProps) => <Choice {...props} type="radio" />;
 
 interface FieldsetProps {
   readonly legend: string;
+  readonly name?: string;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly children: ReactNode;
 }
 
-export function Fieldset({ legend, hint, error, children }: FieldsetProps) {
+export function Fieldset({ legend, name, hint, children, ...props }: FieldsetProps) {
   const id = useId();
+  const problem = useProblem(name);
+  const error = props.error ?? problem;
   return (
     <fieldset
       className={s.field}

@@ -12,7 +12,7 @@ import { Cut } from './values.tsx';
 
 interface PageProps {
   readonly title: string;
-  /** The title while the page loads. */
+  /** The title while the page loads, if the title and its description are of what it loads. */
   readonly kind?: string;
   /** A name is loaded later: on phones the title keeps its one line, and nothing below it moves. */
   readonly oneLine?: boolean;
@@ -46,7 +46,9 @@ export function Page(props: PageProps) {
             </h1>
             {!isLoading && props.badge}
           </div>
-          {description !== undefined && <p className={pageCss.description}>{description}</p>}
+          {description !== undefined && !(isLoading && props.kind) && (
+            <p className={pageCss.description}>{description}</p>
+          )}
         </div>
         {!isLoading && props.actions && <div className={pageCss.actions}>{props.actions}</div>}
       </header>
@@ -56,7 +58,7 @@ export function Page(props: PageProps) {
 }
 
 /** A service that hangs holds up the rest of a page no longer. */
-const longestWaitMs = 2000;
+const longestWaitMs = 5000;
 
 /** Whether something that the route loads (`load`) has neither answered nor failed yet; once all has, never again. */
 const useFirstLoad = (): boolean => {
@@ -69,12 +71,14 @@ const useFirstLoad = (): boolean => {
 };
 
 export const useFirstWait = (isWaiting: boolean): boolean => {
-  const [isOver, setOver] = useState(false);
+  const [isOver, setOver] = useState(!isWaiting);
   useEffect(() => {
+    if (isOver) return;
+    // Not before the components above have the answers.
     const timer = setTimeout(() => setOver(true), isWaiting ? longestWaitMs : 0);
     return () => clearTimeout(timer);
-  }, [isWaiting]);
-  return isWaiting && !isOver;
+  }, [isWaiting, isOver]);
+  return !isOver;
 };
 
 function BackAnchor({ children, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { children: string }) {
@@ -177,12 +181,13 @@ export function Split({ children, aside, wide }: SplitProps) {
   );
 }
 
-interface Fact {
-  readonly label: string;
-  readonly value: ReactNode;
+interface FactsProps {
+  /** By their labels; what is absent has no place. */
+  readonly facts: Readonly<Record<string, ReactNode>>;
+  readonly columns?: number;
 }
 
-export function Facts({ facts, columns }: { facts: readonly (Fact | false)[]; columns?: number }) {
+export function Facts({ facts, columns }: FactsProps) {
   return (
     <dl
       className={clsx(layoutCss.facts, columns && layoutCss.columns)}
@@ -190,18 +195,27 @@ export function Facts({ facts, columns }: { facts: readonly (Fact | false)[]; co
         columns ? { gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, ${columns}rem), 1fr))` } : {}
       }
     >
-      {facts.map(
-        (fact) =>
-          fact && (
-            <div key={fact.label}>
-              <dt>{fact.label}</dt>
-              <dd>{fact.value}</dd>
+      {Object.entries(facts).map(
+        ([label, value]) =>
+          value != null &&
+          value !== false && (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
             </div>
           ),
       )}
     </dl>
   );
 }
+
+export const CodeLines = ({ lines }: { readonly lines: readonly string[] }) => (
+  <Stack gap="xs">
+    {lines.map((line) => (
+      <code key={line}>{line}</code>
+    ))}
+  </Stack>
+);
 
 export function Quiet({ children, small }: { readonly children: ReactNode; readonly small?: boolean }) {
   return <span className={clsx(layoutCss.quiet, small && layoutCss.small)}>{children}</span>;

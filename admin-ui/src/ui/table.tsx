@@ -23,6 +23,7 @@ export interface Column<Row> {
    * such a table are not shown there. The header of a named time precedes it.
    */
   readonly phone?: 'title' | 'badge' | 'detail' | 'time' | 'named-time' | 'menu' | undefined;
+  /** Nothing is shown as a dash. */
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -47,7 +48,7 @@ export const timeColumn = <Row,>(
   },
 });
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[] | undefined;
@@ -56,8 +57,15 @@ interface TableProps<Row> {
   readonly rowKey: (row: Row) => string | number;
   readonly emptyState: ReactNode;
   readonly selected?: ((row: Row) => boolean) | undefined;
-  readonly skeletonRows?: number;
+  /** Shows one of the pages into which the rows are parted. */
+  readonly paged?: Paged | undefined;
   readonly narrow?: boolean;
+}
+
+interface Paged {
+  readonly page: number | undefined;
+  readonly size: number;
+  readonly onPage: (page: number | undefined) => void;
 }
 
 /** More than a window shows. */
@@ -79,24 +87,17 @@ for (const type of ['pointerdown', 'keydown'])
 
 /** A table that becomes a list of cards on narrow screens; ARIA roles keep it a table. */
 export function Table<Row>(props: TableProps<Row>) {
-  const {
-    label,
-    columns,
-    query,
-    rows: latest,
-    rowKey,
-    emptyState,
-    selected,
-    skeletonRows = 5,
-    narrow,
-  } = props;
+  const { label, columns, query, rows: all, rowKey, emptyState, selected, paged, narrow } = props;
+  const last = Math.max(Math.ceil((all?.length ?? 0) / (paged?.size ?? 1)), 1);
+  const page = Math.min(Math.max(paged?.page ?? 1, 1), last);
+  const latest = paged ? all?.slice((page - 1) * paged.size, page * paged.size) : all;
   // The answer to a click is painted before the rows that it brings, and the first screen before those below it.
   const first = latest?.slice(0, rowsOfScreen);
   const rows = useDeferredValue(latest, isReturning ? latest : first) ?? first;
   if (query?.isError && query.data === undefined)
     return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (rows?.length === 0) return emptyState;
-  return (
+  const table = (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={clsx(tableCss.scroll, narrow && tableCss.narrow)} aria-label={label} tabIndex={0}>
       <table
@@ -147,7 +148,15 @@ export function Table<Row>(props: TableProps<Row>) {
       </table>
     </section>
   );
+  return (
+    <>
+      {table}
+      {paged && all && last > 1 && <NumberedPager {...paged} page={page} count={all.length} />}
+    </>
+  );
 }
+
+const skeletonRows = 8;
 
 interface TableRowProps {
   readonly row: unknown;
@@ -170,12 +179,15 @@ const TableRow = memo(function TableRow({ row, columns, selected }: TableRowProp
           data-label={column.hideHeader ? undefined : column.header}
           data-phone={column.phone}
         >
-          {column.cell(row)}
+          {column.hideHeader ? column.cell(row) : shownIn(column.cell(row))}
         </td>
       ))}
     </tr>
   );
 });
+
+const shownIn = (value: ReactNode): ReactNode =>
+  value == null || value === false ? <Quiet>–</Quiet> : value;
 
 interface PagerProps {
   readonly cursor: string | undefined;
@@ -210,32 +222,29 @@ export function Pager(props: PagerProps) {
   );
 }
 
-interface NumberedPagerProps {
+interface NumberedPagerProps extends Paged {
   readonly page: number;
-  readonly pageSize: number;
   readonly count: number;
-  readonly onPage: (page: number) => void;
 }
 
-export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerProps) {
-  if (count <= pageSize) return null;
-  const last = Math.ceil(count / pageSize);
+function NumberedPager({ page, size, count, onPage }: NumberedPagerProps) {
+  const isLast = page * size >= count;
   return (
     <nav className={pagerCss.pager} aria-label="Pages">
       <span className={pagerCss.place} role="status">
-        {number((page - 1) * pageSize + 1)}–{number(Math.min(page * pageSize, count))} of {number(count)}
+        {number((page - 1) * size + 1)}–{number(Math.min(page * size, count))} of {number(count)}
       </span>
       <Button
         size="s"
         icon={<ChevronLeft />}
         disabledReason={page > 1 ? undefined : 'This is the first page'}
-        onClick={() => onPage(page - 1)}
+        onClick={() => onPage(page === 2 ? undefined : page - 1)}
       >
         Previous
       </Button>
       <Button
         size="s"
-        disabledReason={page < last ? undefined : 'This is the last page'}
+        disabledReason={isLast ? 'This is the last page' : undefined}
         onClick={() => onPage(page + 1)}
       >
         Next <ChevronRight />
@@ -243,13 +252,3 @@ export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerPr
     </nav>
   );
 }
-
-export const pageOf = <Row,>(
-  rows: readonly Row[],
-  wanted: number | undefined,
-  pageSize: number,
-): { readonly page: number; readonly rows: readonly Row[] } => {
-  const last = Math.max(Math.ceil(rows.length / pageSize), 1);
-  const page = Math.min(Math.max(wanted ?? 1, 1), last);
-  return { page, rows: rows.slice((page - 1) * pageSize, page * pageSize) };
-};

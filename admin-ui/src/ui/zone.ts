@@ -1,28 +1,18 @@
+import { kept } from './kept.ts';
+
 export const zoneChoices = ['local', 'utc'] as const;
 export type ZoneChoice = (typeof zoneChoices)[number];
 
-const key = 'causeway.zone';
+const keptZone = kept('causeway.zone');
 let chosen: ZoneChoice | undefined;
 
-/** Whose time zone the dates are in. The choice is kept in this browser. */
-export const zoneChoice = (): ZoneChoice => (chosen ??= readChoice());
-
-const readChoice = (): ZoneChoice => {
-  try {
-    const kept = localStorage.getItem(key);
-    return zoneChoices.find((one) => one === kept) ?? 'local';
-  } catch {
-    return 'local';
-  }
-};
+/** Whose time zone the dates are in. */
+export const zoneChoice = (): ZoneChoice =>
+  (chosen ??= zoneChoices.find((one) => one === keptZone.read()) ?? 'local');
 
 /** Loads the page again, so that no time of the zone before is left. */
 export const chooseZone = (choice: ZoneChoice): void => {
-  try {
-    localStorage.setItem(key, choice);
-  } catch {
-    // Without storage, the browser's zone holds.
-  }
+  keptZone.write(choice);
   location.reload();
 };
 

@@ -13,12 +13,11 @@ import {
   ShieldCheck,
   Sun,
 } from 'lucide-react';
-import { useState } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { call } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
-import { latestNoticesQuery } from '../../model/notices.ts';
-import { roleNames, useSession } from '../../model/session.ts';
-import { useSignOut } from '../../model/sign-out.ts';
+import { latestNoticesQuery } from '../../model/queries.ts';
+import { roleNames, useSession, useSignOut } from '../../model/session.ts';
 import {
   CompanyCode,
   type OtherCompany,
@@ -28,11 +27,11 @@ import {
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
+import { kept } from '../../ui/kept.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toastError } from '../../ui/toast.ts';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
 import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../ui/zone.ts';
-import { setTheme, useTheme } from '../theme.ts';
 import s from './header-menus.module.css';
 
 export function HeaderMenus() {
@@ -190,3 +189,28 @@ function Bell() {
     </span>
   );
 }
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const keptTheme = kept('causeway.theme');
+const listeners = new Set<() => void>();
+
+const read = (): Theme => {
+  const { theme } = document.documentElement.dataset;
+  return theme === 'light' || theme === 'dark' ? theme : 'system';
+};
+
+export const setTheme = (theme: Theme): void => {
+  const { dataset } = document.documentElement;
+  if (theme === 'system') delete dataset.theme;
+  else dataset.theme = theme;
+  keptTheme.write(theme === 'system' ? null : theme);
+  for (const listener of listeners) listener();
+};
+
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, read);
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};

@@ -11,7 +11,7 @@ import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { type CsvColumns, saveCsv } from '../../ui/csv.ts';
 import { plural } from '../../ui/format.ts';
-import { Card, Page, Quiet } from '../../ui/layout.tsx';
+import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
@@ -128,7 +128,6 @@ function Log() {
         columns={columns}
         rows={query.data?.entries}
         rowKey={(entry) => entry.id}
-        skeletonRows={10}
         emptyState={
           query.data?.hasMore ? (
             <Empty
@@ -185,12 +184,7 @@ const columns: readonly Column<Entry>[] = [
   {
     header: 'From',
     phone: 'detail',
-    cell: (entry) =>
-      entry.address === null ? (
-        <Quiet>–</Quiet>
-      ) : (
-        <code data-tip={entry.userAgent ?? undefined}>{entry.address}</code>
-      ),
+    cell: ({ address, userAgent }) => address && <code data-tip={userAgent ?? undefined}>{address}</code>,
   },
   {
     header: 'When',

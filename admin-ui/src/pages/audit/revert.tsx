@@ -2,13 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Changes } from '../../model/activity.tsx';
 import type { Entry } from '../../model/audit-words.ts';
-import { call, type Input, useMutation } from '../../model/client.ts';
+import { call, type Input } from '../../model/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { ApiError } from '../../ui/errors.ts';
 import { Stack } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.ts';
+import { Loaded, Notice } from '../../ui/states.tsx';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -91,37 +90,29 @@ function RevertDialog({ entry, way, onClose }: RevertDialogProps) {
     staleTime: 0,
     gcTime: 0,
   });
-  const revert = useMutation({
-    mutationFn: async () => {
-      const { data } = await query.refetch();
-      if (!data || !isSame(data, after))
-        throw new ApiError({ status: 409, message: 'It was changed meanwhile' });
-      await way.write(id, before, after);
-    },
-    onSuccess: () => {
-      toast('Change reverted');
-      onClose();
-    },
-  });
+  const revert = async (): Promise<void> => {
+    const { data } = await query.refetch();
+    if (!data || !isSame(data, after))
+      throw new ApiError({ status: 409, message: 'It was changed meanwhile' });
+    await way.write(id, before, after);
+  };
   const present = query.data;
   if (present && isSame(present, after))
     return (
       <ConfirmDialog
-        open
         onClose={onClose}
         title="Revert this change?"
         confirm="Revert change"
-        mutation={revert}
+        act={revert}
+        done="Change reverted"
       >
-        <Stack>
-          <p>The values before the change come back at once:</p>
-          <Changes before={after} after={before} />
-        </Stack>
+        <p>The values before the change come back at once:</p>
+        <Changes before={after} after={before} />
       </ConfirmDialog>
     );
   return (
     <Dialog open onClose={onClose} title="This change cannot be reverted" size="s">
-      <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
+      <Loaded query={query}>
         {() => (
           <Stack>
             <Notice tone="warn">

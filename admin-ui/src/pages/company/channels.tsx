@@ -1,17 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call, type Input, useMutation } from '../../model/client.ts';
+import { call, type Input } from '../../model/client.ts';
 import { KindChoices } from '../../model/kind-choices.tsx';
-import { type Channels, noticeChannelsQuery } from '../../model/notices.ts';
-import { Button } from '../../ui/button.tsx';
+import { type Channels, noticeChannelsQuery } from '../../model/queries.ts';
+import { ActButton, Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Loaded } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 
 type Channel = Channels['channels'][number];
@@ -61,19 +59,15 @@ const channelOf = ({ name, data }: ChannelProps): Channel | undefined =>
 
 type Change = Omit<Input<'updateNoticeChannel'>['body'], 'channel'>;
 
-const useChange = ({ name, onSecret }: ChannelProps, title: string, onDone: () => void) => {
+const useChange = ({ name, onSecret }: ChannelProps) => {
   const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (change: Change) => call('updateNoticeChannel', { body: { channel: name, ...change } }),
-    gcTime: 0,
-    meta: { saves: `channels/${name}` },
-    onSuccess: ({ signingSecret, ...channels }) => {
-      onDone();
-      queryClient.setQueryData(noticeChannelsQuery.queryKey, channels);
-      if (signingSecret !== null) onSecret(signingSecret);
-      toast(title);
-    },
-  });
+  return async (change: Change): Promise<void> => {
+    const { signingSecret, ...channels } = await call('updateNoticeChannel', {
+      body: { channel: name, ...change },
+    });
+    queryClient.setQueryData(noticeChannelsQuery.queryKey, channels);
+    if (signingSecret !== null) onSecret(signingSecret);
+  };
 };
 
 function ChannelCard(props: ChannelProps) {
@@ -83,22 +77,13 @@ function ChannelCard(props: ChannelProps) {
   const navigate = useNavigate({ from: '/company' });
   const [asking, setAsking] = useState<'rotate' | 'remove'>();
   const close = (): void => setAsking(undefined);
-  const rotate = useChange(props, 'Secret rotated; the earlier one has ended', close);
-  const remove = useChange(props, 'Channel removed', close);
-  const test = useMutation({
-    mutationFn: () => call('testNoticeChannel', { body: { channel: name } }),
-    onSuccess: ({ success, statusCode, error }) =>
-      success
-        ? toast('Test accepted')
-        : toastError(
-            new Error(
-              statusCode === null
-                ? `The test failed: ${error ?? noAnswer}.`
-                : `The test failed: status ${statusCode}.`,
-            ),
-          ),
-    onError: toastError,
-  });
+  const change = useChange(props);
+  const test = async (): Promise<void> => {
+    const { success, statusCode, error } = await call('testNoticeChannel', { body: { channel: name } });
+    if (success) return;
+    const why = statusCode === null ? (error ?? noAnswer) : `status ${statusCode}`;
+    throw new Error(`The test failed: ${why}.`);
+  };
   const edit = (): void => void navigate({ search: { dialog: name } });
   const leave = (): void => void navigate({ search: {}, replace: true });
   return (
@@ -108,9 +93,9 @@ function ChannelCard(props: ChannelProps) {
       actions={
         channel ? (
           <Row>
-            <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
+            <ActButton size="s" act={test} done="Test accepted">
               Send test
-            </Button>
+            </ActButton>
             <Button size="s" onClick={edit}>
               Edit…
             </Button>
@@ -149,10 +134,8 @@ function ChannelCard(props: ChannelProps) {
         title={asking === 'remove' ? `Remove ${names[name]}?` : 'Rotate the secret?'}
         confirm={asking === 'remove' ? 'Remove channel' : 'Rotate secret'}
         danger
-        mutation={(asking === 'remove' ? remove : rotate) as never}
-        onSubmit={() =>
-          asking === 'remove' ? remove.mutate({ url: null }) : rotate.mutate({ newSecret: true })
-        }
+        act={() => change(asking === 'remove' ? { url: null } : { newSecret: true })}
+        done={asking === 'remove' ? 'Channel removed' : 'Secret rotated; the earlier one has ended'}
       >
         {asking === 'remove'
           ? 'Nothing more is posted there.'
@@ -175,20 +158,20 @@ function ChannelForm(props: ChannelProps & { readonly onClose: () => void }) {
   };
   const draft = useDraft(`channels/${name}`, stored, labels, isSecret ? ['url'] : []);
   const { url, kinds } = draft.values;
-  const save = useChange(props, 'Channel saved', onClose);
+  const change = useChange(props);
   return (
     <Form
       draft={draft}
-      mutation={save as never}
-      onSubmit={() => save.mutate({ kinds, ...(url !== stored.url || !channel ? { url } : {}) })}
-      fields={['url']}
+      act={() => change({ kinds, ...(url !== stored.url || !channel ? { url } : {}) })}
+      done="Channel saved"
+      onDone={onClose}
       submit={channel ? 'Save channel' : 'Add channel'}
       onCancel={onClose}
     >
       <Field
         label={`URL of ${names[name]}`}
+        name="url"
         hint={channel && isSecret ? `Now ${channel.url}. Leave it empty to keep it.` : undefined}
-        error={fieldError(save.error, 'url')}
       >
         <TextInput
           type="url"

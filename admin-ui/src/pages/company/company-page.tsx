@@ -1,15 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { call, useMutation } from '../../model/client.ts';
+import { call } from '../../model/client.ts';
 import { hasFactor } from '../../model/members.ts';
 import { subscriptionSettingsQuery, teamQuery } from '../../model/queries.ts';
 import { useRefusal, useSession } from '../../model/session.ts';
-import { Button } from '../../ui/button.tsx';
+import { ActButton, Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Loaded, Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
 import { ChannelCards } from './channels.tsx';
 
 export function CompanyPage() {
@@ -39,13 +38,6 @@ function SecondFactor({ refusal }: SettingProps) {
   const navigate = useNavigate({ from: '/company' });
   const close = (): void => void navigate({ search: {}, replace: true });
   const required = useSession().company.secondFactorRequired;
-  const change = useMutation({
-    mutationFn: () => call('requireSecondFactor', { body: { required: !required } }),
-    onSuccess: () => {
-      toast(required ? 'The second factor is optional' : 'The second factor is required');
-      close();
-    },
-  });
   return (
     <Loaded query={useQuery(teamQuery)}>
       {({ members }) => {
@@ -81,7 +73,8 @@ function SecondFactor({ refusal }: SettingProps) {
               title={required ? 'Make the second factor optional?' : 'Require a second factor?'}
               confirm={required ? 'Make it optional' : 'Require it'}
               danger={required}
-              mutation={change}
+              act={() => call('requireSecondFactor', { body: { required: !required } })}
+              done={required ? 'The second factor is optional' : 'The second factor is required'}
             >
               {required
                 ? 'Members may then remove theirs, and sign in with a password alone.'
@@ -96,17 +89,6 @@ function SecondFactor({ refusal }: SettingProps) {
 
 function EndpointVerification({ refusal }: SettingProps) {
   const queryClient = useQueryClient();
-  const change = useMutation({
-    mutationFn: (verifyEndpoints: boolean) =>
-      call('updateSubscriptionSettings', { body: { verifyEndpoints } }),
-    onSuccess: (settings) => {
-      queryClient.setQueryData(subscriptionSettingsQuery.queryKey, settings);
-      toast(
-        settings.verifyEndpoints ? 'Endpoint verification turned on' : 'Endpoint verification turned off',
-      );
-    },
-    onError: toastError,
-  });
   return (
     <Loaded query={useQuery(subscriptionSettingsQuery)}>
       {({ verifyEndpoints }) => (
@@ -114,14 +96,15 @@ function EndpointVerification({ refusal }: SettingProps) {
           title={verifyEndpoints ? 'Endpoints are verified' : 'Endpoint verification'}
           description="When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected."
           actions={
-            <Button
+            <ActButton
               size="s"
               disabledReason={refusal}
-              pending={change.isPending}
-              onClick={() => change.mutate(!verifyEndpoints)}
+              act={() => call('updateSubscriptionSettings', { body: { verifyEndpoints: !verifyEndpoints } })}
+              done={verifyEndpoints ? 'Endpoint verification turned off' : 'Endpoint verification turned on'}
+              onDone={(settings) => queryClient.setQueryData(subscriptionSettingsQuery.queryKey, settings)}
             >
               {verifyEndpoints ? 'Turn off verification' : 'Turn on verification'}
-            </Button>
+            </ActButton>
           }
         />
       )}

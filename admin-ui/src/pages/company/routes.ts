@@ -1,8 +1,7 @@
 import { createRoute } from '@tanstack/react-router';
 import { Building2 } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
-import { noticeChannelsQuery } from '../../model/notices.ts';
-import { subscriptionSettingsQuery, teamQuery } from '../../model/queries.ts';
+import { noticeChannelsQuery, subscriptionSettingsQuery, teamQuery } from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { oneOf, searchOf } from '../../model/search.ts';
 

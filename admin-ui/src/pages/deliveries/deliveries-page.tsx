@@ -3,13 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowUp, RefreshCw } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { type Answer, call } from '../../model/client.ts';
-import {
-  countsQuery,
-  countText,
-  type Delivery,
-  type DeliverySearch,
-  deliveriesQuery,
-} from '../../model/deliveries.ts';
+import { countsQuery, countText, type DeliverySearch, deliveriesQuery } from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -158,8 +152,8 @@ function NewDeliveries({ search, page, onShow }: NewDeliveriesProps) {
     staleTime: newestMs,
     refetchInterval: newestMs,
   });
-  const shown = new Set(page.deliveries.map(nameOf));
-  const count = newest.deliveries.filter((one) => !shown.has(nameOf(one))).length;
+  const shown = new Set(page.deliveries.map(({ id }) => id));
+  const count = newest.deliveries.filter(({ id }) => !shown.has(id)).length;
   return (
     <span role="status">
       {count > 0 && (
@@ -173,7 +167,6 @@ function NewDeliveries({ search, page, onShow }: NewDeliveriesProps) {
 }
 
 const newestMs = 10_000;
-const nameOf = (one: Delivery): string => `${one.eventId} ${one.subscriptionId} ${one.replayId}`;
 
 const useCounts = (search: DeliverySearch) =>
   useQuery({ ...countsQuery(search), placeholderData: keepPreviousData });

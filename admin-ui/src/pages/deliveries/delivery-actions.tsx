@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Ban, Play, RotateCcw } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { type Answer, call, useMutation } from '../../model/client.ts';
+import { Ban, Play, RotateCcw, Share2 } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { type Answer, call } from '../../model/client.ts';
 import { deliveryParams, deliveryQuery, pathOf } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
+import { SharedLinks } from '../../model/shared-links.tsx';
+import { ActButton, Button } from '../../ui/button.tsx';
+import { ConfirmDialog, SecretFlow } from '../../ui/dialog.tsx';
+import { Field, Form, Select } from '../../ui/form.tsx';
 
 const route = '/in/deliveries/$event/$subscription/$replay';
 
@@ -55,21 +56,16 @@ interface DeliveryActionProps {
 function DeliveryAction({ what, label, done, icon, disabledReason }: DeliveryActionProps) {
   const name = useParams({ from: route });
   const refusal = useRefusal('developer');
-  const act = useMutation({
-    mutationFn: () => call(what, { params: deliveryParams(name) }),
-    onSuccess: () => toast(done),
-    onError: toastError,
-  });
   return (
-    <Button
+    <ActButton
       variant="primary"
       icon={icon}
-      pending={act.isPending}
       disabledReason={refusal ?? disabledReason}
-      onClick={() => act.mutate()}
+      act={() => call(what, { params: deliveryParams(name) })}
+      done={done}
     >
       {label}
-    </Button>
+    </ActButton>
   );
 }
 
@@ -79,13 +75,6 @@ function CancelDelivery({ label }: { readonly label: string }) {
   const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
   const refusal = useRefusal('developer');
   const close = (): void => void navigate({ search: { attempt }, replace: true });
-  const cancel = useMutation({
-    mutationFn: () => call('cancelDelivery', { params: deliveryParams(name) }),
-    onSuccess: () => {
-      toast('Delivery discarded');
-      close();
-    },
-  });
   return (
     <>
       <Button
@@ -101,7 +90,8 @@ function CancelDelivery({ label }: { readonly label: string }) {
         title={`${label}?`}
         confirm={label}
         danger
-        mutation={cancel}
+        act={() => call('cancelDelivery', { params: deliveryParams(name) })}
+        done="Delivery discarded"
       >
         <p>No further attempt is made. The event stays in the event log, and you can resend it.</p>
       </ConfirmDialog>
@@ -114,29 +104,91 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const resend = useMutation({
-    mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
-    onSuccess: ({ delivery }) => {
-      toast('Delivery resent');
-      // A dispatcher may still have to write it: its page shows the answer until it can be read.
-      const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
-      queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
-        ...{ ...delivery, subject, summary },
-        ...{ history: [], others: [], wait: null },
-      });
-      void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
-    },
-    onError: toastError,
-  });
+  const open = ({ delivery }: Answer<'resendDelivery'>): void => {
+    // A dispatcher may still have to write it: its page shows the answer until it can be read.
+    const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
+    queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
+      ...{ ...delivery, subject, summary },
+      ...{ history: [], others: [], wait: null },
+    });
+    void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
+  };
   return (
-    <Button
+    <ActButton
       variant="primary"
       icon={<RotateCcw />}
-      pending={resend.isPending}
       disabledReason={refusal ?? (deleted ? 'Its subscription was deleted' : undefined)}
-      onClick={() => resend.mutate()}
+      act={() => call('resendDelivery', { params: deliveryParams(name) })}
+      done="Delivery resent"
+      onDone={open}
     >
       Resend
-    </Button>
+    </ActButton>
+  );
+}
+
+/** A link for the receiver's support. */
+export function ShareActions({ id, attempt }: { readonly id: string; readonly attempt: number | undefined }) {
+  const { dialog } = useSearch({ from: route });
+  const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
+  const refusal = useRefusal('developer');
+  return (
+    <>
+      <Button
+        icon={<Share2 />}
+        disabledReason={refusal}
+        onClick={() => void navigate({ search: { attempt, dialog: 'share' } })}
+      >
+        Share…
+      </Button>
+      <ShareDialog
+        id={id}
+        open={dialog === 'share' && refusal === undefined}
+        onClose={() => void navigate({ search: { attempt }, replace: true })}
+      />
+    </>
+  );
+}
+
+const lifetimes = [
+  { value: 1, label: '1 hour' },
+  { value: 24, label: '1 day' },
+  { value: 72, label: '3 days' },
+  { value: 168, label: '7 days' },
+];
+
+interface ShareDialogProps {
+  readonly id: string;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+function ShareDialog({ id, open, onClose }: ShareDialogProps) {
+  const name = useParams({ from: route });
+  const [hours, setHours] = useState(24);
+  return (
+    <SecretFlow
+      open={open}
+      onClose={onClose}
+      title="Share delivery"
+      description="Anyone with the link sees this one delivery and its attempts, without signing in. Personal data is masked, as for viewers."
+      form={(onMade: (made: { readonly token: string }) => void) => (
+        <Form
+          act={() => call('shareDelivery', { params: deliveryParams(name), body: { hours } })}
+          onDone={onMade}
+          submit="Create link"
+          onCancel={onClose}
+        >
+          <Field label="Works for">
+            <Select value={hours} options={lifetimes} onValue={(value) => setHours(Number(value))} />
+          </Field>
+          <SharedLinks deliveryId={id} />
+        </Form>
+      )}
+      secret={({ token }) => ({
+        ...{ title: 'Link to the delivery', name: 'link' },
+        value: `${location.origin}/portal/shared#${token}`,
+      })}
+    />
   );
 }

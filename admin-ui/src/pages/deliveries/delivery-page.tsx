@@ -7,7 +7,7 @@ import type { Answer } from '../../model/client.ts';
 import { attemptQuery, type DeliveryName, deliveryQuery, pathOf, stateOf } from '../../model/deliveries.ts';
 import { eventQuery } from '../../model/queries.ts';
 import { titleOf, useNames } from '../../model/records.tsx';
-import { SubscriptionLink } from '../../model/subscription-link.tsx';
+import { SubscriptionLink } from '../../model/subscription-links.tsx';
 import { nameOf } from '../../model/subscriptions.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -16,9 +16,8 @@ import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import { Timeline } from './attempt-timeline.tsx';
-import { DeliveryActions } from './delivery-actions.tsx';
+import { DeliveryActions, ShareActions } from './delivery-actions.tsx';
 import s from './delivery-page.module.css';
-import { ShareActions } from './share-delivery.tsx';
 
 export function DeliveryPage() {
   const name = useParams({ from: '/in/deliveries/$event/$subscription/$replay' });
@@ -99,42 +98,27 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
       <Card title="About">
         <Facts
           columns={8}
-          facts={[
-            delivery.subject?.kind === 'client' && {
-              label: 'Record',
-              value: (
-                <Link to="/clients/$id" params={{ id: delivery.subject.id }}>
-                  Client {delivery.subject.id}
-                </Link>
-              ),
-            },
-            {
-              label: 'Event',
-              value: (
-                <Link to="/events/$id" params={{ id: eventId }}>
-                  {eventId}
-                </Link>
-              ),
-            },
-            { label: 'Event time', value: <Moment time={delivery.eventCreatedUtc} /> },
-            {
-              label: 'Subscription',
-              value: (
-                <SubscriptionLink
-                  id={subscriptionId}
-                  name={subscription ? nameOf(subscription) : undefined}
-                />
-              ),
-            },
-            replayId !== 0 && {
-              label: 'Created by',
-              value: (
-                <Link to="/deliveries" search={{ replay: replayId }}>
-                  Replay {replayId}
-                </Link>
-              ),
-            },
-          ]}
+          facts={{
+            Record: delivery.subject?.kind === 'client' && (
+              <Link to="/clients/$id" params={{ id: delivery.subject.id }}>
+                Client {delivery.subject.id}
+              </Link>
+            ),
+            Event: (
+              <Link to="/events/$id" params={{ id: eventId }}>
+                {eventId}
+              </Link>
+            ),
+            'Event time': <Moment time={delivery.eventCreatedUtc} />,
+            Subscription: (
+              <SubscriptionLink id={subscriptionId} name={subscription ? nameOf(subscription) : undefined} />
+            ),
+            'Created by': replayId !== 0 && (
+              <Link to="/deliveries" search={{ replay: replayId }}>
+                Replay {replayId}
+              </Link>
+            ),
+          }}
         />
       </Card>
       {others.length > 0 && (

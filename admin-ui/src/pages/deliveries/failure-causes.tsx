@@ -4,7 +4,7 @@ import { causeOf } from '../../model/causes.ts';
 import type { Answer } from '../../model/client.ts';
 import { causesQuery, countText, type DeliverySearch } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
-import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
+import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-links.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';

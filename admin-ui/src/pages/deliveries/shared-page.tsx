@@ -53,11 +53,11 @@ export function SharedPage() {
               <Card>
                 <Facts
                   columns={10}
-                  facts={[
-                    { label: 'Event', value: delivery.eventId },
-                    { label: 'Event time', value: <Moment time={delivery.eventCreatedUtc} /> },
-                    { label: 'URL', value: <code>{delivery.subscription?.url ?? 'Deleted'}</code> },
-                  ]}
+                  facts={{
+                    Event: delivery.eventId,
+                    'Event time': <Moment time={delivery.eventCreatedUtc} />,
+                    URL: <code>{delivery.subscription?.url ?? 'Deleted'}</code>,
+                  }}
                 />
               </Card>
               <Card title="Attempts">

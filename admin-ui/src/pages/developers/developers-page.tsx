@@ -1,14 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { call } from '../../model/client.ts';
+import { CreateKey } from '../../model/create-key.tsx';
 import { keysQuery, subscriptionsQuery } from '../../model/queries.ts';
 import type { ApiKey } from '../../model/scopes.ts';
-import { useBaseUrl, useSession } from '../../model/session.ts';
+import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { Card, Facts, Page, Row, SkeletonCard, Stack } from '../../ui/layout.tsx';
-import { save } from '../../ui/save.ts';
+import { save } from '../../ui/csv.ts';
+import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Loaded } from '../../ui/states.tsx';
-import { Agents } from './agents.tsx';
 import { ImportSettings } from './import-settings.tsx';
 import { type Present, settingsOf } from './settings.ts';
 
@@ -34,22 +36,16 @@ export function DevelopersPage() {
       <Card title="Good to know">
         <Facts
           columns={14}
-          facts={[
-            {
-              label: 'Base URL',
-              value: (
-                <Row gap="xs" nowrap justify="space-between">
-                  <code>{baseUrl}</code>
-                  <CopyButton value={baseUrl} label="Copy base URL" />
-                </Row>
-              ),
-            },
-            { label: 'Your keys begin with', value: <code>{`${keyPrefix}_${company.id}_`}</code> },
-            {
-              label: 'Requests per minute',
-              value: `${read} read, ${write} write, ${admin} for webhooks and tests`,
-            },
-          ]}
+          facts={{
+            'Base URL': (
+              <Row gap="xs" nowrap justify="space-between">
+                <code>{baseUrl}</code>
+                <CopyButton value={baseUrl} label="Copy base URL" />
+              </Row>
+            ),
+            'Your keys begin with': <code>{`${keyPrefix}_${company.id}_`}</code>,
+            'Requests per minute': `${read} read, ${write} write, ${admin} for webhooks and tests`,
+          }}
         />
       </Card>
       <Agents />
@@ -62,7 +58,7 @@ function SettingsAsCode() {
   const query = useQuery(presentQuery);
   const baseUrl = useBaseUrl();
   return (
-    <Loaded query={query} skeleton={<SkeletonCard lines={14} />}>
+    <Loaded query={query}>
       {(present) => {
         const schema = new URL('/docs/settings.schema.json', baseUrl).href;
         const json = JSON.stringify(settingsOf(present, schema), null, 2);
@@ -110,3 +106,59 @@ const activeKeys = async (signal: AbortSignal | undefined): Promise<readonly Api
   } while (cursor !== undefined);
   return all;
 };
+
+/** A key for an agent, and what its program needs, with the key in it. */
+export function Agents() {
+  const address = useBaseUrl().replace(/\/api\/v1$/, '/mcp');
+  const { dialog } = useSearch({ from: '/in/developers' });
+  const navigate = useNavigate({ from: '/developers' });
+  const refusal = useRefusal('developer');
+  const [key = 'YOUR_API_KEY', setKey] = useState<string>();
+  const Authorization = `Bearer ${key}`;
+  const open = (preset: typeof dialog) => () => void navigate({ search: { dialog: preset } });
+  return (
+    <Card
+      title="AI agents"
+      description="An agent reads and changes records through the Model Context Protocol, with an API key of its own: it has a tool for each operation that the key allows. Revoke the key to stop it."
+      actions={
+        <Row>
+          <Button disabledReason={refusal} onClick={open('agent-read')}>
+            Create read-only key
+          </Button>
+          <Button disabledReason={refusal} onClick={open('agent-write')}>
+            Create read and write key
+          </Button>
+        </Row>
+      }
+    >
+      <Stack>
+        <CodeBlock
+          code={`claude mcp add --transport http causeway ${address} \\\n  --header "Authorization: ${Authorization}"`}
+          title="Claude Code, in a terminal"
+          label="configuration for Claude Code"
+          language="text"
+        />
+        <CodeBlock
+          code={JSON.stringify(
+            { mcpServers: { causeway: { url: address, headers: { Authorization } } } },
+            null,
+            2,
+          )}
+          title="Other programs, such as .cursor/mcp.json"
+          label="configuration for other programs"
+          language="json"
+        />
+        <Quiet small>
+          A client’s name or a note may hold instructions that somebody wrote for agents. Give an agent that
+          reads them no more permissions than it needs.
+        </Quiet>
+      </Stack>
+      <CreateKey
+        open={dialog !== undefined && refusal === undefined}
+        preset={dialog}
+        onClose={() => void navigate({ search: {}, replace: true })}
+        onMade={setKey}
+      />
+    </Card>
+  );
+}

@@ -49,6 +49,7 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
         <Form
           draft={draft}
           mutation={check}
+          onSubmit={() => check.mutate()}
           fields={problems.map(({ field }) => field.split(/[.[]/)[0] ?? '')}
           submit={plan ? 'Plan again' : 'Show plan'}
           submitDisabledReason={text.trim() === '' ? 'Paste or choose a file first' : undefined}

@@ -4,12 +4,12 @@ import { Changes } from '../../model/activity.tsx';
 import { call, type Input, useMutation } from '../../model/client.ts';
 import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { save } from '../../ui/csv.ts';
 import { ConfirmDialog, SecretDialog } from '../../ui/dialog.tsx';
 import { ApiError, errorText } from '../../ui/errors.ts';
 import { Checkbox, Field, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Card, Grid, Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { save } from '../../ui/save.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
@@ -180,11 +180,7 @@ export function PlanCard(props: PlanCardProps) {
         onClose={() => setAsking(false)}
         title="Apply this plan?"
         confirm="Apply plan"
-        mutation={apply as never}
-        onSubmit={() => {
-          setAsking(false);
-          apply.mutate();
-        }}
+        act={async () => apply.mutate()}
       >
         <p>{counts}</p>
         <p>New keys and signing secrets are shown once, when all is done.</p>
@@ -276,7 +272,7 @@ const columns: readonly Column<ShownStep>[] = [
   {
     header: 'Result',
     cell: ({ outcome }) => {
-      if (outcome === undefined) return null;
+      if (outcome === undefined) return '';
       if (outcome === 'running') return <Badge tone="info">Applying…</Badge>;
       if (outcome === 'done') return <Badge tone="good">Done</Badge>;
       return (

@@ -40,26 +40,20 @@ export function EventPage() {
               <Card title="About">
                 <Facts
                   columns={8}
-                  facts={[
-                    {
-                      label: 'Number',
-                      value: (
-                        <>
-                          <code>{event.id}</code>{' '}
-                          <CopyButton value={String(event.id)} label="Copy event number" />
-                        </>
-                      ),
-                    },
-                    {
-                      label: 'Event time',
-                      value: (
-                        <>
-                          <Moment time={event.createdUtc} /> (<TimeAgo time={event.createdUtc} />)
-                        </>
-                      ),
-                    },
-                    ...personFacts(event),
-                  ]}
+                  facts={{
+                    Number: (
+                      <>
+                        <code>{event.id}</code>{' '}
+                        <CopyButton value={String(event.id)} label="Copy event number" />
+                      </>
+                    ),
+                    'Event time': (
+                      <>
+                        <Moment time={event.createdUtc} /> (<TimeAgo time={event.createdUtc} />)
+                      </>
+                    ),
+                    Record: personOf(event),
+                  }}
                 />
               </Card>
             }
@@ -84,22 +78,16 @@ export function EventPage() {
   );
 }
 
-const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer<'getPortalEvent'>) =>
-  typeof id === 'number' && erased !== true
-    ? [
-        {
-          label: 'Record',
-          value: (
-            <Row>
-              <Link to="/clients/$id" params={{ id }}>
-                Everything about client {id}
-              </Link>
-              <ErasePerson id={id} eventId={eventId} />
-            </Row>
-          ),
-        },
-      ]
-    : [];
+const personOf = ({ id: eventId, payload: { client_id: id, erased } }: Answer<'getPortalEvent'>) =>
+  typeof id === 'number' &&
+  erased !== true && (
+    <Row>
+      <Link to="/clients/$id" params={{ id }}>
+        Everything about client {id}
+      </Link>
+      <ErasePerson id={id} eventId={eventId} />
+    </Row>
+  );
 
 function Deliveries({ id }: { readonly id: number }) {
   const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });
@@ -108,7 +96,6 @@ function Deliveries({ id }: { readonly id: number }) {
       <DeliveryTable
         query={query}
         without="event"
-        skeletonRows={2}
         emptyState={
           <Empty title="No deliveries">
             No enabled subscription received this event type when the event occurred.

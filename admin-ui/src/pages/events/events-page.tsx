@@ -58,7 +58,6 @@ export function EventsPage() {
           columns={columns}
           rows={query.data?.events}
           rowKey={(event) => event.id}
-          skeletonRows={10}
           emptyState={
             <Empty title={record ? 'No event matches' : type ? `No ${type} yet` : 'No events yet'}>
               New clients, paid invoices, signed agreements: events are listed here as they happen.

@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Pencil, RotateCw } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { type KeyChange, KeyForm } from '../../model/key-form.tsx';
 import {
@@ -19,15 +18,14 @@ import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { changedMeanwhile } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
-import { BackLink, Card, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
+import { BackLink, Card, CodeLines, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty, Loaded } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
+import { RevokeKey, RotateKey, Rotation } from './key-dialogs.tsx';
 import { KeyRequests } from './key-requests.tsx';
-import { RevokeKey } from './revoke-key.tsx';
-import { RotateKey, Rotation } from './rotate-key.tsx';
 
 export function KeyPage() {
   const { id } = useParams({ from: '/in/keys/$id' });
@@ -163,54 +161,38 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
   const { id, masked, note, scopes, createdUtc, lastUsedUtc, expiresUtc, revokedUtc, limits, networks } =
     apiKey;
   const own = Object.entries(limits).filter(([, limit]) => limit !== null);
-  const when = (time: string | null, otherwise: ReactNode) =>
-    time === null ? otherwise : <Moment time={time} />;
   return (
     <Card title="About">
       <Facts
         columns={16}
-        facts={[
-          { label: 'Key', value: <code>{masked}</code> },
-          note !== null && { label: 'Note', value: <span dir="auto">{note}</span> },
-          {
-            label: 'Permissions',
-            value: (
-              <Stack gap="xs">
-                {scopes.map((scope) => (
-                  <span key={scope}>
-                    {scopeWords[scope].label} <Quiet small>{scope}</Quiet>
-                  </span>
-                ))}
-              </Stack>
-            ),
-          },
-          networks?.length > 0 && {
-            label: 'Networks',
-            value: (
-              <Stack gap="xs">
-                {networks.map((network) => (
-                  <code key={network}>{network}</code>
-                ))}
-              </Stack>
-            ),
-          },
-          { label: 'Last used', value: lastUsedUtc === null ? 'Never' : <MinuteAgo time={lastUsedUtc} /> },
-          use?.last != null && { label: 'From', value: <code>{use.last.address}</code> },
-          revokedUtc === null && { label: 'Expires', value: when(expiresUtc, 'Never') },
-          revokedUtc !== null && { label: 'Revoked', value: when(revokedUtc, null) },
-          { label: 'Created', value: when(createdUtc, null) },
-          own.length > 0 && {
-            label: 'Own limits',
-            value: own
+        facts={{
+          Key: <code>{masked}</code>,
+          Note: note !== null && <span dir="auto">{note}</span>,
+          Permissions: (
+            <Stack gap="xs">
+              {scopes.map((scope) => (
+                <span key={scope}>
+                  {scopeWords[scope].label} <Quiet small>{scope}</Quiet>
+                </span>
+              ))}
+            </Stack>
+          ),
+          Networks: networks?.length > 0 && <CodeLines lines={networks} />,
+          'Last used': lastUsedUtc === null ? 'Never' : <MinuteAgo time={lastUsedUtc} />,
+          From: use?.last != null && <code>{use.last.address}</code>,
+          Expires: revokedUtc === null && (expiresUtc === null ? 'Never' : <Moment time={expiresUtc} />),
+          Revoked: revokedUtc !== null && <Moment time={revokedUtc} />,
+          Created: <Moment time={createdUtc} />,
+          'Own limits':
+            own.length > 0 &&
+            own
               .map(([bucket, limit]) => {
                 const kind = bucketLabels[bucket as keyof typeof limits];
-                const most = number(limit!);
-                return `${kind}: ${most} a minute`;
+                return `${kind}: ${number(limit!)} a minute`;
               })
               .join('; '),
-          },
-          { label: 'ID', value: id },
-        ]}
+          ID: id,
+        }}
       />
       <Quiet small>
         <Link to="/audit" search={{ kind: 'key', target: String(apiKey.id) }}>

@@ -4,7 +4,7 @@ import { type KeyRequestsSearch, keyRequestsQuery } from '../../model/queries.ts
 import type { KeyRequest } from '../../model/scopes.ts';
 import { roleAtLeast, useSession } from '../../model/session.ts';
 import { milliseconds, number } from '../../ui/format.ts';
-import { Card, Quiet, Row } from '../../ui/layout.tsx';
+import { Card, Row } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
@@ -48,7 +48,6 @@ export function KeyRequests({ onShow, ...search }: KeyRequestsProps) {
         query={requests}
         rows={data?.requests}
         rowKey={(one) => Object.values(one).join(' ')}
-        skeletonRows={8}
         emptyState={
           <Empty title={data?.hasMore ? 'None among the latest requests' : 'No requests'}>
             {data?.hasMore
@@ -131,6 +130,6 @@ const columns: readonly Column<KeyRequest>[] = [
     ),
   },
   { header: 'Duration', align: 'end', cell: ({ durationMs }) => milliseconds(durationMs) },
-  { header: 'From', cell: ({ address }) => (address === null ? <Quiet>–</Quiet> : <code>{address}</code>) },
+  { header: 'From', cell: ({ address }) => address && <code>{address}</code> },
   { header: 'Time', align: 'end', phone: 'detail', cell: ({ utc }) => <TimeAgo time={utc} /> },
 ];

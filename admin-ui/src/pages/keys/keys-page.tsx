@@ -16,7 +16,7 @@ import { actionsColumn, type Column, Pager, Table, timeColumn } from '../../ui/t
 import { toast } from '../../ui/toast.ts';
 import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, MinuteAgo, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
-import { RevokeKey } from './revoke-key.tsx';
+import { RevokeKey } from './key-dialogs.tsx';
 
 export function KeysPage() {
   const { dialog, preset, revoke, ...search } = useSearch({ from: '/in/keys' });
@@ -201,7 +201,6 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
       rows={keys}
       rowKey={(key) => key.id}
       selected={(key) => key.id === marked}
-      skeletonRows={8}
       emptyState={emptyState}
     />
   );

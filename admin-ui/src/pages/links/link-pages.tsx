@@ -1,13 +1,13 @@
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { type Answer, call, operationQuery } from '../../model/client.ts';
 import { NewPasswordField } from '../../model/credential-fields.tsx';
 import { PublicFrame } from '../../model/public-frame.tsx';
 import { enter } from '../../model/session.ts';
-import { ApiError, fieldError } from '../../ui/errors.ts';
+import { ApiError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
-import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { Loaded, Notice } from '../../ui/states.tsx';
 
 export function InvitationPage() {
   const token = useLocation({ select: (location) => location.hash });
@@ -39,24 +39,26 @@ function JoinForm({ token, email }: { readonly token: string; readonly email: st
   const [password, setPassword] = useState('');
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const accept = useMutation({
-    mutationFn: () => call('acceptInvitation', { body: { token, name, password } }),
-    onSuccess: (session) => {
-      enter(queryClient, session);
-      void navigate({ to: '/' });
-    },
-  });
+  const start = (session: Answer<'acceptInvitation'>): void => {
+    enter(queryClient, session);
+    void navigate({ to: '/' });
+  };
   return (
-    <Form mutation={accept} fields={['name', 'password']} submit="Join and sign in" wide>
-      <Field label="Your name" error={fieldError(accept.error, 'name')}>
+    <Form
+      act={() => call('acceptInvitation', { body: { token, name, password } })}
+      onDone={start}
+      submit="Join and sign in"
+      wide
+    >
+      <Field label="Your name" name="name">
         <TextInput autoComplete="name" value={name} onValue={setName} />
       </Field>
       <NewPasswordField
         label="Choose a password"
+        name="password"
         email={email}
         value={password}
         onChange={setPassword}
-        error={fieldError(accept.error, 'password')}
         hint="If you already use this address in another company, choose the same password to sign in to both at once."
       />
     </Form>
@@ -92,23 +94,24 @@ function PasswordForm({ token, email }: { readonly token: string; readonly email
   const [password, setPassword] = useState('');
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const choose = useMutation({
-    mutationFn: () => call('resetPassword', { body: { token, password } }),
-    gcTime: 0,
-    onSuccess: () => {
-      // The reset may have ended the session of this browser, so the cached one is dropped.
-      queryClient.clear();
-      void navigate({ to: '/sign-in', search: { why: 'new-password' } });
-    },
-  });
+  const signIn = (): void => {
+    // The reset may have ended the session of this browser, so the cached one is dropped.
+    queryClient.clear();
+    void navigate({ to: '/sign-in', search: { why: 'new-password' } });
+  };
   return (
-    <Form mutation={choose} fields={['password']} submit="Set new password" wide>
+    <Form
+      act={() => call('resetPassword', { body: { token, password } })}
+      onDone={signIn}
+      submit="Set new password"
+      wide
+    >
       <NewPasswordField
         label="New password"
+        name="password"
         email={email}
         value={password}
         onChange={setPassword}
-        error={fieldError(choose.error, 'password')}
       />
     </Form>
   );
@@ -134,9 +137,7 @@ function LinkPage<T>({ title, query, invalid, children }: LinkPageProps<T>) {
           <Link to="/sign-in">Go to sign-in</Link>
         </>
       ) : (
-        <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
-          {children}
-        </Loaded>
+        <Loaded query={query}>{children}</Loaded>
       )}
     </PublicFrame>
   );

@@ -3,10 +3,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { KindChoices } from '../../model/kind-choices.tsx';
-import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/notices.ts';
+import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/queries.ts';
 import { useSession } from '../../model/session.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { Card, Page, Quiet, SkeletonCard, Stack } from '../../ui/layout.tsx';
+import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice as NoticeBox } from '../../ui/states.tsx';
 import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -58,7 +58,6 @@ function NoticeList() {
         columns={columns}
         rows={query.data?.notices}
         rowKey={(notice) => notice.id}
-        skeletonRows={8}
         emptyState={
           <Empty
             title="No notifications yet"
@@ -106,7 +105,7 @@ function MailSettings() {
     onError: toastError,
   });
   return (
-    <Loaded query={query} skeleton={<SkeletonCard lines={6} />}>
+    <Loaded query={query}>
       {({ mailsFrom, kinds }) => (
         <Card
           title="Your mails"

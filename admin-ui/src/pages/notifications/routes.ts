@@ -1,7 +1,7 @@
 import { createRoute } from '@tanstack/react-router';
 import { Bell } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
-import { noticesQuery } from '../../model/notices.ts';
+import { noticesQuery } from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { anyText, oneOf, searchOf } from '../../model/search.ts';
 

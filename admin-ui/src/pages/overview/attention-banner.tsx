@@ -1,12 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { type Attention, type LimitedKey, useAttention, useLimitedKeys } from '../../model/attention.ts';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { useAttention, useLimitedKeys } from '../../model/attention.ts';
 import { IncidentFacts, incidentsQuery } from '../../model/incidents.tsx';
-import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
-import { number, plural } from '../../ui/format.ts';
+import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-links.tsx';
+import { plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import s from './attention-banner.module.css';
+
+interface Item {
+  readonly count: number;
+  readonly what: string;
+  readonly link: string;
+  readonly to: LinkProps;
+}
 
 export function AttentionBanner() {
   const attention = useAttention();
@@ -14,13 +20,66 @@ export function AttentionBanner() {
   const incidents = useQuery(incidentsQuery()).data?.incidents ?? [];
   const names = useSubscriptionNames();
   if (!attention) return null;
-  const { offCount, unverifiedCount, undecided } = attention;
+  const { offCount, off, unverifiedCount, undecided } = attention;
+  const subscriptions = (state: 'off' | 'failing' | 'unverified' | 'undecided'): LinkProps => ({
+    ...{ to: '/subscriptions', search: { state } },
+  });
+  const onlyOff = offCount === 1 ? off[0] : undefined;
+  const offItem: Item = {
+    count: offCount,
+    what: plural(offCount, '# subscription is off', '# subscriptions are off'),
+    link: 'View',
+    to: onlyOff ? { to: '/subscriptions/$id', params: { id: onlyOff.id } } : subscriptions('off'),
+  };
+  const more = incidents.length - mostShown;
+  const others: readonly Item[] = [
+    {
+      count: more,
+      what: plural(more, '# more receiver is broken', '# more receivers are broken'),
+      link: 'View',
+      to: subscriptions('failing'),
+    },
+    {
+      count: unverifiedCount,
+      what: plural(
+        unverifiedCount,
+        '# subscription waits for verification',
+        '# subscriptions wait for verification',
+      ),
+      link: 'View unverified',
+      to: subscriptions('unverified'),
+    },
+    {
+      count: undecided.subscriptions,
+      what: `${plural(
+        undecided.held + undecided.missed,
+        '# delivery held or missed',
+        '# deliveries held or missed',
+      )} of ${plural(undecided.subscriptions, '# enabled subscription', '# enabled subscriptions')}`,
+      link: 'Decide',
+      to: subscriptions('undecided'),
+    },
+    {
+      count: limited.length,
+      what: `${
+        limited.length === 1
+          ? `${limited[0]?.name} reached its rate limit`
+          : plural(limited.length, '# API key reached its rate limit', '# API keys reached their rate limits')
+      } ${plural(
+        limited.reduce((sum, one) => sum + one.limited, 0),
+        '(# request refused in the last hour)',
+        '(# requests refused in the last hour)',
+      )}`,
+      link: 'View requests',
+      to: { to: '/usage', search: { only: 'refused' } },
+    },
+  ];
   const broken = offCount + incidents.length;
-  if (broken + unverifiedCount + undecided.subscriptions + limited.length === 0) return null;
+  if (broken === 0 && others.every(({ count }) => count <= 0)) return null;
   return (
     <Notice tone={broken > 0 ? 'bad' : 'warn'}>
       <ul className={s.list}>
-        {offCount > 0 && <OffItem {...attention} />}
+        <ItemLine {...offItem} />
         {incidents.slice(0, mostShown).map((incident) => (
           <li key={incident.id}>
             <span>
@@ -33,44 +92,9 @@ export function AttentionBanner() {
             </span>
           </li>
         ))}
-        {incidents.length > mostShown && (
-          <li>
-            <Link to="/subscriptions" search={{ state: 'failing' }}>
-              {plural(
-                incidents.length - mostShown,
-                '# more receiver is broken',
-                '# more receivers are broken',
-              )}
-            </Link>
-          </li>
-        )}
-        {unverifiedCount > 0 && (
-          <Item
-            what={plural(
-              unverifiedCount,
-              '# subscription waits for verification',
-              '# subscriptions wait for verification',
-            )}
-          >
-            <Link to="/subscriptions" search={{ state: 'unverified' }}>
-              View unverified
-            </Link>
-          </Item>
-        )}
-        {undecided.subscriptions > 0 && (
-          <Item
-            what={`${plural(
-              undecided.held + undecided.missed,
-              '# delivery held or missed',
-              '# deliveries held or missed',
-            )} of ${plural(undecided.subscriptions, '# enabled subscription', '# enabled subscriptions')}`}
-          >
-            <Link to="/subscriptions" search={{ state: 'undecided' }}>
-              Decide
-            </Link>
-          </Item>
-        )}
-        {limited.length > 0 && <LimitedKeysItem keys={limited} />}
+        {others.map((item) => (
+          <ItemLine key={item.link} {...item} />
+        ))}
       </ul>
     </Notice>
   );
@@ -79,52 +103,10 @@ export function AttentionBanner() {
 /** Incidents in the banner; the list has all. */
 const mostShown = 5;
 
-const Item = ({ what, children }: { readonly what: ReactNode; readonly children: ReactNode }) => (
-  <li>
-    <strong>{what}</strong>
-    {children}
-  </li>
-);
-
-function OffItem({ offCount, off }: Attention) {
-  const [first] = off;
-  return (
-    <Item what={plural(offCount, '# subscription is off', '# subscriptions are off')}>
-      {first && offCount === 1 ? (
-        <Link to="/subscriptions/$id" params={{ id: first.id }}>
-          View
-        </Link>
-      ) : (
-        <Link to="/subscriptions" search={{ state: 'off' }}>
-          View
-        </Link>
-      )}
-    </Item>
+const ItemLine = ({ count, what, link, to }: Item) =>
+  count > 0 && (
+    <li>
+      <strong dir="auto">{what}</strong>
+      <Link {...to}>{link}</Link>
+    </li>
   );
-}
-
-function LimitedKeysItem({ keys }: { readonly keys: readonly LimitedKey[] }) {
-  const total = keys.reduce((sum, { limited }) => sum + limited, 0);
-  const refused = plural(
-    total,
-    '(# request refused in the last hour)',
-    '(# requests refused in the last hour)',
-  );
-  return (
-    <Item
-      what={
-        keys.length === 1 ? (
-          <>
-            <bdi>{keys[0]?.name}</bdi> reached its rate limit {refused}
-          </>
-        ) : (
-          `${number(keys.length)} API keys reached their rate limits ${refused}`
-        )
-      }
-    >
-      <Link to="/usage" search={{ only: 'refused' }}>
-        View requests
-      </Link>
-    </Item>
-  );
-}

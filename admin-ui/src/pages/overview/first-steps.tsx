@@ -2,30 +2,28 @@ import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
-import { causeOf } from '../../model/causes.ts';
-import { call, useMutation } from '../../model/client.ts';
 import { CreateKey } from '../../model/create-key.tsx';
 import { firstDeliveryStepsQuery, firstStepsQuery, subscriptionsQuery } from '../../model/queries.ts';
 import { type Scope, sampleCall } from '../../model/scopes.ts';
 import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
-import { SubscriptionLink } from '../../model/subscription-link.tsx';
 import { nameOf } from '../../model/subscriptions.ts';
 import { Aqueduct } from '../../ui/aqueduct.tsx';
 import { Button, IconButton, LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { Card, Row } from '../../ui/layout.tsx';
+import { kept } from '../../ui/kept.ts';
+import { Card } from '../../ui/layout.tsx';
 import { Step, Steps } from '../../ui/steps.tsx';
-import { toastError } from '../../ui/toast.ts';
 import { MinuteAgo } from '../../ui/values.tsx';
 import s from './first-steps.module.css';
 
 /** The next step is open; what it waits for is seen within two seconds. Nothing once all are done. */
 export const FirstSteps = memo(function FirstSteps() {
   const { company } = useSession();
-  const [isHidden, setHidden] = useState(() => readKept(company.id));
+  const choice = kept(`causeway.first-steps.${company.id}`);
+  const [isHidden, setHidden] = useState(() => choice.read() !== null);
   if (isHidden) return null;
   const hide = (): void => {
-    keepHidden(company.id);
+    choice.write('hidden');
     setHidden(true);
   };
   return <Checklist onHide={hide} />;
@@ -46,12 +44,13 @@ function Checklist({ onHide }: { readonly onHide: () => void }) {
   const navigate = useNavigate({ from: '/' });
   const { dialog, ...search } = useSearch({ from: '/in/' });
   const refusal = useRefusal('developer');
+  const newest = useQuery(subscriptionsQuery).data?.subscriptions[0];
   const [key, keepKey] = useFirstKey();
   if (!own || !delivered) return null;
   const command = (scope: Scope) => (
     <CodeBlock
       label="command"
-      language="code"
+      language="text"
       wrap
       code={sampleCall(baseUrl, key ?? 'YOUR_API_KEY', [scope])}
     />
@@ -101,7 +100,18 @@ function Checklist({ onHide }: { readonly onHide: () => void }) {
       done: delivered.deliverySucceededUtc ?? delivered.testSucceededUtc,
       body: (
         <>
-          <TestNewest />
+          {newest && (
+            <div>
+              <LinkButton
+                variant="primary"
+                to="/subscriptions/$id"
+                params={{ id: newest.id }}
+                search={{ dialog: 'test' }}
+              >
+                Test “{nameOf(newest)}”
+              </LinkButton>
+            </div>
+          )}
           <p>Or create a lead, and receive its event:</p>
           {command('integrations:write')}
           <Waiting for="a receiver that answers 2xx" />
@@ -169,51 +179,6 @@ const useFirstKey = () => {
   const queryKey = ['first-key'];
   const { data } = useQuery<string>({ queryKey, queryFn: skipToken, gcTime: Number.POSITIVE_INFINITY });
   return [data, (value: string) => void queryClient.setQueryData(queryKey, value)] as const;
-};
-
-function TestNewest() {
-  const newest = useQuery(subscriptionsQuery).data?.subscriptions[0];
-  const refusal = useRefusal('developer');
-  const test = useMutation({
-    mutationFn: (id: number) => call('testPortalSubscription', { params: { id }, body: {} }),
-    onSuccess: (attempt) => {
-      const cause = causeOf(attempt);
-      if (cause) toastError(new Error(cause.title));
-    },
-    onError: toastError,
-  });
-  if (!newest) return null;
-  return (
-    <Row>
-      <Button
-        variant="primary"
-        pending={test.isPending}
-        disabledReason={refusal}
-        onClick={() => test.mutate(newest.id)}
-      >
-        Send test delivery
-      </Button>
-      <span>
-        to <SubscriptionLink id={newest.id} name={nameOf(newest)} />
-      </span>
-    </Row>
-  );
-}
-
-const keptIn = (companyId: number): string => `causeway.first-steps.${companyId}`;
-const readKept = (companyId: number): boolean => {
-  try {
-    return localStorage.getItem(keptIn(companyId)) !== null;
-  } catch {
-    return false;
-  }
-};
-const keepHidden = (companyId: number): void => {
-  try {
-    localStorage.setItem(keptIn(companyId), 'hidden');
-  } catch {
-    // Without storage, they are hidden until the page is loaded again.
-  }
 };
 
 interface FirstStep {

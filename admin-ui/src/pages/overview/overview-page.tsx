@@ -14,7 +14,7 @@ import {
   type UsageRange,
   usageQuery,
 } from '../../model/queries.ts';
-import { UndeliveredLink } from '../../model/undelivered.tsx';
+import { UndeliveredLink } from '../../model/subscription-links.tsx';
 import { DeliveryChart, UsageChart } from '../../model/usage.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
@@ -170,7 +170,7 @@ function Numbers({ usage, stats, range }: NumbersProps) {
             </Link>
           ))
         }
-        change={attention && 'Now, in any period'}
+        more={attention && 'Now, in any period'}
         bad={(troubled ?? 0) > 0}
         failed={false}
       />
@@ -207,12 +207,11 @@ interface TileProps {
   readonly note: ReactNode;
   readonly more?: ReactNode;
   readonly course?: readonly (number | null)[] | undefined;
-  readonly change?: ReactNode;
   readonly bad?: boolean;
   readonly failed: boolean;
 }
 
-function Tile({ label, value, note, more, course, change, bad, failed }: TileProps) {
+function Tile({ label, value, note, more, course, bad, failed }: TileProps) {
   return (
     <div className={s.tile} data-bad={bad || undefined}>
       <dt>{label}</dt>
@@ -223,11 +222,7 @@ function Tile({ label, value, note, more, course, change, bad, failed }: TilePro
       <dd className={bad ? s.bad : s.note}>
         {value === undefined ? (failed ? 'not available' : '\u00a0') : note}
       </dd>
-      <dd className={s.note}>
-        {more}
-        {more && <br />}
-        {change}
-      </dd>
+      <dd className={s.note}>{more}</dd>
     </div>
   );
 }

@@ -10,8 +10,8 @@ import { nameOfMember } from '../../model/members.ts';
 import { eventsQuery, keyQuery, personQuery, teamQuery } from '../../model/queries.ts';
 import { titleOf } from '../../model/records.tsx';
 import { roleAtLeast, useSession } from '../../model/session.ts';
+import { UndeliveredLink } from '../../model/subscription-links.tsx';
 import { nameOf } from '../../model/subscriptions.ts';
-import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { CopyButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
@@ -69,24 +69,21 @@ function About({ person }: { readonly person: Person }) {
         {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
         <Facts
           columns={8}
-          facts={[
-            {
-              label: person.isLead ? 'Lead' : 'Client',
-              value: (
-                <>
-                  <code>{person.id}</code> <CopyButton value={String(person.id)} label="Copy client number" />
-                </>
-              ),
-            },
-            role !== 'viewer' && { label: 'Name', value: shown(person.name) },
-            { label: 'Status', value: <Badge>{person.status}</Badge> },
-            { label: 'External ID', value: shown(person.externalId) },
-            role !== 'viewer' && { label: 'Email', value: shown(person.email) },
-            role !== 'viewer' && { label: 'Phone', value: shown(person.phone) },
-            { label: 'Created', value: <Moment time={person.createdUtc} /> },
-            { label: `Version ${person.version}`, value: <TimeAgo time={person.updatedUtc} /> },
-            { label: 'Last changed by', value: shown(origin ?? person.origin) },
-          ]}
+          facts={{
+            [person.isLead ? 'Lead' : 'Client']: (
+              <>
+                <code>{person.id}</code> <CopyButton value={String(person.id)} label="Copy client number" />
+              </>
+            ),
+            Name: role !== 'viewer' && shown(person.name),
+            Status: <Badge>{person.status}</Badge>,
+            'External ID': shown(person.externalId),
+            Email: role !== 'viewer' && shown(person.email),
+            Phone: role !== 'viewer' && shown(person.phone),
+            Created: <Moment time={person.createdUtc} />,
+            [`Version ${person.version}`]: <TimeAgo time={person.updatedUtc} />,
+            'Last changed by': shown(origin ?? person.origin),
+          }}
         />
         {roleAtLeast(role, 'admin') && (
           <Row>

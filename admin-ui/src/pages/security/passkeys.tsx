@@ -1,12 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Answer, call, operationQuery, useMutation } from '../../model/client.ts';
+import { type Answer, call } from '../../model/client.ts';
 import { createPasskey, knowsPasskeys } from '../../model/passkeys.ts';
-import { sessionsQuery } from '../../model/queries.ts';
-import { sessionQuery, useSession } from '../../model/session.ts';
+import { passkeysQuery } from '../../model/queries.ts';
+import { useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -14,9 +13,8 @@ import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.ts
 import { toast } from '../../ui/toast.ts';
 import { Cut } from '../../ui/values.tsx';
 import { browserName } from './sessions.tsx';
-import { CodesDialog } from './two-factor.tsx';
+import { CodesFlow, type FactorDialogProps, useFactorsChanged } from './two-factor.tsx';
 
-const passkeysQuery = operationQuery('listPasskeys', {});
 type Passkey = Answer<'listPasskeys'>['passkeys'][number];
 
 export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
@@ -45,7 +43,6 @@ export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
         columns={columns}
         rows={query.data?.passkeys}
         rowKey={(passkey) => passkey.id}
-        skeletonRows={1}
         emptyState={<Empty title="No passkeys yet" />}
       />
     </Card>
@@ -59,17 +56,8 @@ const columns: readonly Column<Passkey>[] = [
   actionsColumn('detail', (passkey) => <RemovePasskey passkey={passkey} />),
 ];
 
-const changed = [passkeysQuery.queryKey, sessionQuery.queryKey, sessionsQuery.queryKey];
-
 function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey }) {
   const [asking, setAsking] = useState(false);
-  const remove = useMutation({
-    mutationFn: () => call('removePasskey', { params: { id } }),
-    onSuccess: () => {
-      toast('Passkey removed');
-      setAsking(false);
-    },
-  });
   return (
     <>
       <Button size="s" aria-label={`Remove passkey ${name}`} onClick={() => setAsking(true)}>
@@ -81,7 +69,8 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
         title="Remove this passkey?"
         confirm="Remove passkey"
         danger
-        mutation={remove}
+        act={() => call('removePasskey', { params: { id } })}
+        done="Passkey removed"
       >
         “{name}” no longer signs you in, and your other sessions end. Delete it on your device, too.
       </ConfirmDialog>
@@ -89,48 +78,32 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
   );
 }
 
-export function AddPasskey({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const queryClient = useQueryClient();
-  if (codes) {
-    const done = async (): Promise<void> => {
-      setCodes(null);
-      await Promise.all(changed.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
-      onClose();
-    };
-    return <CodesDialog title="Passkey added" codes={codes} onClose={() => void done()} />;
-  }
-  return (
-    <Dialog open={open} onClose={onClose} title="Add a passkey" size="s">
-      {open && <NamePasskey onClose={onClose} onCodes={setCodes} />}
-    </Dialog>
-  );
-}
+export const AddPasskey = (props: FactorDialogProps) => (
+  <CodesFlow
+    {...props}
+    title="Add a passkey"
+    codesTitle="Passkey added"
+    form={(onMade) => <NamePasskey onClose={props.onClose} onCodes={onMade} />}
+  />
+);
 
-interface NamePasskeyProps {
-  readonly onClose: () => void;
-  readonly onCodes: (codes: readonly string[]) => void;
-}
+type Made = Answer<'addPasskey'>;
 
-function NamePasskey({ onClose, onCodes }: NamePasskeyProps) {
+function NamePasskey({ onClose, onCodes }: { onClose: () => void; onCodes: (made: Made) => void }) {
   const [name, setName] = useState(() => browserName(navigator.userAgent));
-  const queryClient = useQueryClient();
-  const add = useMutation({
-    mutationFn: () => createPasskey(name),
-    gcTime: 0,
-    onSuccess: async ({ recoveryCodes }) => {
-      if (recoveryCodes.length > 0) return onCodes(recoveryCodes);
-      await Promise.all(changed.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
-      toast('Passkey added');
-      onClose();
-    },
-  });
+  const changed = useFactorsChanged();
+  const added = async (made: Made): Promise<void> => {
+    if (made.recoveryCodes.length > 0) return onCodes(made);
+    await changed();
+    toast('Passkey added');
+    onClose();
+  };
   return (
-    <Form mutation={add} fields={['name']} submit="Add passkey" onCancel={onClose}>
+    <Form act={() => createPasskey(name)} onDone={added} submit="Add passkey" onCancel={onClose}>
       <Field
         label="Name"
+        name="name"
         hint="For you, to know the device or the password manager by. Your other sessions end."
-        error={fieldError(add.error, 'name')}
       >
         <TextInput value={name} onValue={setName} />
       </Field>

@@ -1,7 +1,7 @@
 import { createRoute, redirect } from '@tanstack/react-router';
 import { ShieldCheck } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
-import { sessionsQuery } from '../../model/queries.ts';
+import { passkeysQuery, sessionsQuery } from '../../model/queries.ts';
 import { pageLink, rootRoute, shellRoute } from '../../model/routes.ts';
 import { oneOf, searchOf } from '../../model/search.ts';
 import { lacksFactor, sessionQuery } from '../../model/session.ts';
@@ -13,7 +13,7 @@ export const securityRoute = createRoute({
   validateSearch: searchOf({
     dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others', 'passkey']),
   }),
-  loader: ({ context }) => load(context, sessionsQuery),
+  loader: ({ context }) => load(context, sessionsQuery, passkeysQuery),
   component: lazyPage(() => import('./security-page.tsx'), 'SecurityPage'),
 });
 

@@ -1,18 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call, useMutation } from '../../model/client.ts';
+import { call } from '../../model/client.ts';
 import { NewPasswordField } from '../../model/credential-fields.tsx';
 import { roleNames, sessionQuery, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
 import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.ts';
 import { Badge, Cut } from '../../ui/values.tsx';
 import { AddPasskey, Passkeys } from './passkeys.tsx';
 import { Sessions } from './sessions.tsx';
@@ -38,14 +36,11 @@ export function SecurityPage() {
       >
         <Facts
           columns={12}
-          facts={[
-            {
-              label: 'Name',
-              value: user.name || <Quiet>Not set</Quiet>,
-            },
-            { label: 'Email', value: <Cut text={user.email} /> },
-            { label: 'Role', value: <Badge tone="accent">{roleNames[user.role]}</Badge> },
-          ]}
+          facts={{
+            Name: user.name || <Quiet>Not set</Quiet>,
+            Email: <Cut text={user.email} />,
+            Role: <Badge tone="accent">{roleNames[user.role]}</Badge>,
+          }}
         />
       </Card>
       <Card
@@ -120,18 +115,19 @@ function ChangeName({ onClose }: { readonly onClose: () => void }) {
   const draft = useDraft('security/name', { name: user.name }, { name: 'Name' });
   const { name } = draft.values;
   const queryClient = useQueryClient();
-  const change = useMutation({
-    mutationFn: () => call('updateProfile', { body: { name } }),
-    meta: { saves: 'security/name' },
-    onSuccess: (session) => {
-      queryClient.setQueryData(sessionQuery.queryKey, session);
-      onClose();
-    },
-  });
   return (
     <Dialog open onClose={onClose} title="Change your name" size="s">
-      <Form draft={draft} mutation={change} fields={['name']} submit="Save" onCancel={onClose}>
-        <Field label="Name" error={fieldError(change.error, 'name')}>
+      <Form
+        draft={draft}
+        act={() => call('updateProfile', { body: { name } })}
+        onDone={(session) => {
+          queryClient.setQueryData(sessionQuery.queryKey, session);
+          onClose();
+        }}
+        submit="Save"
+        onCancel={onClose}
+      >
+        <Field label="Name" name="name">
           <TextInput autoComplete="name" value={name} onValue={(value) => draft.set({ name: value })} />
         </Field>
       </Form>
@@ -143,30 +139,24 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   const [currentPassword, setCurrent] = useState('');
   const [newPassword, setNew] = useState('');
   const { email } = useSession().user;
-  const change = useMutation({
-    mutationFn: () => call('changePassword', { body: { currentPassword, newPassword } }),
-    onSuccess: () => {
-      toast('Password changed');
-      onClose();
-    },
-  });
   return (
     <Dialog open onClose={onClose} title="Change password" size="s">
       <Form
-        mutation={change}
-        fields={['currentPassword', 'newPassword']}
+        act={() => call('changePassword', { body: { currentPassword, newPassword } })}
+        done="Password changed"
+        onDone={onClose}
         submit="Change password"
         onCancel={onClose}
       >
-        <Field label="Current password" error={fieldError(change.error, 'currentPassword')}>
+        <Field label="Current password" name="currentPassword">
           <PasswordInput autoComplete="current-password" value={currentPassword} onValue={setCurrent} />
         </Field>
         <NewPasswordField
           label="New password"
+          name="newPassword"
           email={email}
           value={newPassword}
           onChange={setNew}
-          error={fieldError(change.error, 'newPassword')}
         />
       </Form>
     </Dialog>

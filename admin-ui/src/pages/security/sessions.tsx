@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { type Answer, call, useMutation } from '../../model/client.ts';
+import { type Answer, call } from '../../model/client.ts';
 import { sessionsQuery } from '../../model/queries.ts';
-import { Button } from '../../ui/button.tsx';
+import { ActButton, Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
+import { toast } from '../../ui/toast.ts';
 import { Badge, MinuteAgo, TimeAgo } from '../../ui/values.tsx';
 
 type Session = Answer<'listSessions'>['sessions'][number];
@@ -20,13 +20,6 @@ interface SessionsProps {
 
 export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
   const query = useQuery(sessionsQuery);
-  const endOthers = useMutation({
-    mutationFn: () => call('revokeOtherSessions', {}),
-    onSuccess: ({ revoked }) => {
-      toast(plural(revoked, '# session ended', '# sessions ended'));
-      onClose();
-    },
-  });
   const others = (query.data?.sessions.length ?? 1) - 1;
   return (
     <Card
@@ -48,7 +41,6 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         columns={columns}
         rows={query.data?.sessions}
         rowKey={(session) => session.id}
-        skeletonRows={2}
         emptyState={<Empty title="No sessions" />}
       />
       <ConfirmDialog
@@ -57,7 +49,11 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         title="End all other sessions?"
         confirm="End sessions"
         danger
-        mutation={endOthers}
+        act={() => call('revokeOtherSessions', {})}
+        onDone={({ revoked }) => {
+          toast(plural(revoked, '# session ended', '# sessions ended'));
+          onClose();
+        }}
       >
         Every other browser has to sign in again. If you do not recognize a session, also change your
         password.
@@ -92,22 +88,16 @@ function LastUsed({ session: { createdUtc, lastUsedUtc } }: { readonly session: 
 }
 
 function EndSession({ session }: { readonly session: Session }) {
-  const { address } = session;
-  const browser = browserName(session.userAgent);
-  const end = useMutation({
-    mutationFn: () => call('revokeSession', { params: { id: session.id } }),
-    onSuccess: () => toast('Session ended'),
-    onError: toastError,
-  });
+  const { id, address, userAgent } = session;
   return (
-    <Button
+    <ActButton
       size="s"
-      pending={end.isPending}
-      aria-label={`End the session of ${browser} at ${address}`}
-      onClick={() => end.mutate()}
+      aria-label={`End the session of ${browserName(userAgent)} at ${address}`}
+      act={() => call('revokeSession', { params: { id } })}
+      done="Session ended"
     >
       End
-    </Button>
+    </ActButton>
   );
 }
 

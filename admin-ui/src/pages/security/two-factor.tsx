@@ -1,72 +1,97 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { encode } from 'uqr';
-import { type Answer, call, useMutation } from '../../model/client.ts';
-import { sessionsQuery } from '../../model/queries.ts';
+import { type Answer, call } from '../../model/client.ts';
+import { passkeysQuery, sessionsQuery } from '../../model/queries.ts';
 import { sessionQuery, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
-import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
+import { ConfirmDialog, SecretFlow } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
-import { toast } from '../../ui/toast.ts';
 import s from './two-factor.module.css';
 
-type StartedTotp = Answer<'startTotp'>;
-
-export function EnableTotp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const [codes, setCodes] = useState<readonly string[] | null>(null);
+/** What a new factor changes. It is asked for again once the recovery codes are closed: that may leave the page. */
+export const useFactorsChanged = () => {
   const queryClient = useQueryClient();
-  if (codes) {
-    const done = (): void => {
-      setCodes(null);
-      onClose();
-      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-    };
-    return <CodesDialog title="Two-factor sign-in is on" codes={codes} onClose={done} />;
-  }
+  return () =>
+    Promise.all(
+      [passkeysQuery, sessionQuery, sessionsQuery].map(({ queryKey }) =>
+        queryClient.invalidateQueries({ queryKey }),
+      ),
+    );
+};
+
+export interface FactorDialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+interface CodesFlowProps extends FactorDialogProps {
+  readonly title: string;
+  readonly codesTitle: string;
+  readonly form: (onMade: (made: { readonly recoveryCodes: readonly string[] }) => void) => ReactNode;
+}
+
+/** A change that makes recovery codes. */
+export function CodesFlow({ codesTitle, ...flow }: CodesFlowProps) {
+  const changed = useFactorsChanged();
   return (
-    <Dialog open={open} onClose={onClose} title="Turn on two-factor sign-in" size="s">
-      {open && <Steps onClose={onClose} onDone={setCodes} />}
-    </Dialog>
+    <SecretFlow
+      {...flow}
+      size="s"
+      secret={({ recoveryCodes }) => ({
+        ...{ title: codesTitle, name: 'list of recovery codes', value: recoveryCodes.join('\n') },
+        children: (
+          <p>
+            Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
+            Store them apart from your password.
+          </p>
+        ),
+      })}
+      onEnd={() => void changed().then(flow.onClose)}
+    />
   );
 }
 
-function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: readonly string[]) => void }) {
+type StartedTotp = Answer<'startTotp'>;
+type MadeCodes = Answer<'confirmTotp'>;
+
+export const EnableTotp = (props: FactorDialogProps) => (
+  <CodesFlow
+    {...props}
+    title="Turn on two-factor sign-in"
+    codesTitle="Two-factor sign-in is on"
+    form={(onMade) => <Steps onClose={props.onClose} onDone={onMade} />}
+  />
+);
+
+function Steps({ onClose, onDone }: { onClose: () => void; onDone: (made: MadeCodes) => void }) {
   const [started, setStarted] = useState<StartedTotp | null>(null);
-  const start = useMutation({
-    mutationFn: () => call('startTotp', {}),
-    gcTime: 0,
-    onSuccess: setStarted,
-  });
-  if (!started) {
-    return (
-      <Form mutation={start} fields={[]} submit="Continue" onCancel={onClose}>
-        <p>You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.</p>
-      </Form>
-    );
-  }
-  return <ConfirmTotp started={started} onClose={onClose} onDone={onDone} />;
+  if (started) return <ConfirmTotp started={started} onClose={onClose} onDone={onDone} />;
+  return (
+    <Form act={() => call('startTotp', {})} onDone={setStarted} submit="Continue" onCancel={onClose}>
+      <p>You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.</p>
+    </Form>
+  );
 }
 
 interface ConfirmProps {
   readonly started: StartedTotp;
   readonly onClose: () => void;
-  readonly onDone: (codes: readonly string[]) => void;
+  readonly onDone: (made: MadeCodes) => void;
 }
 
 function ConfirmTotp({ started, onClose, onDone }: ConfirmProps) {
   const [code, setCode] = useState('');
-  const confirm = useMutation({
-    mutationFn: () => call('confirmTotp', { body: { code } }),
-    gcTime: 0,
-    onSuccess: (answer) => onDone(answer.recoveryCodes),
-  });
   return (
-    <Form mutation={confirm} fields={['code']} submit="Turn on" onCancel={onClose}>
+    <Form
+      act={() => call('confirmTotp', { body: { code } })}
+      onDone={onDone}
+      submit="Turn on"
+      onCancel={onClose}
+    >
       <p>Scan this QR code with the app, or enter the secret by hand:</p>
       <QrCode text={started.uri} secret={started.secret} />
-      <Field label="The code that the app shows" error={fieldError(confirm.error, 'code')}>
+      <Field label="The code that the app shows" name="code">
         <TextInput
           mono
           autoFocus
@@ -99,21 +124,14 @@ function QrCode({ text, secret }: { readonly text: string; readonly secret: stri
 
 export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   const { passkeys } = useSession().user;
-  const disable = useMutation({
-    mutationFn: () => call('disableTotp', {}),
-    onSuccess: () => {
-      onClose();
-      toast('Two-factor sign-in turned off');
-    },
-  });
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title="Turn off two-factor sign-in?"
       confirm="Turn off two-factor sign-in"
       danger
-      mutation={disable}
+      act={() => call('disableTotp', {})}
+      done="Two-factor sign-in turned off"
     >
       {passkeys > 0
         ? 'You will sign in with a passkey, or with your password and a recovery code. Your other sessions end.'
@@ -122,48 +140,20 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-export function RecoveryCodes({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const renew = useMutation({
-    mutationFn: () => call('regenerateRecoveryCodes', {}),
-    gcTime: 0,
-    onSuccess: (answer) => setCodes(answer.recoveryCodes),
-  });
-  if (codes) {
-    const done = (): void => {
-      setCodes(null);
-      onClose();
-    };
-    return <CodesDialog title="New recovery codes" codes={codes} onClose={done} />;
-  }
-  return (
-    <ConfirmDialog
-      open={open}
-      onClose={onClose}
-      title="Create new recovery codes?"
-      confirm="Create recovery codes"
-      mutation={renew}
-    >
-      Your current recovery codes stop working.
-    </ConfirmDialog>
-  );
-}
-
-export function CodesDialog({
-  title,
-  codes,
-  onClose,
-}: {
-  title: string;
-  codes: readonly string[];
-  onClose: () => void;
-}) {
-  return (
-    <SecretDialog title={title} name="list of recovery codes" value={codes.join('\n')} onClose={onClose}>
-      <p>
-        Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
-        Store them apart from your password.
-      </p>
-    </SecretDialog>
-  );
-}
+export const RecoveryCodes = (props: FactorDialogProps) => (
+  <CodesFlow
+    {...props}
+    title="Create new recovery codes?"
+    codesTitle="New recovery codes"
+    form={(onMade) => (
+      <Form
+        act={() => call('regenerateRecoveryCodes', {})}
+        onDone={onMade}
+        submit="Create recovery codes"
+        onCancel={props.onClose}
+      >
+        <p>Your current recovery codes stop working.</p>
+      </Form>
+    )}
+  />
+);

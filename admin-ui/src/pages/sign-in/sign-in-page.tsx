@@ -9,7 +9,7 @@ import { PublicFrame } from '../../model/public-frame.tsx';
 import { enter, type Session } from '../../model/session.ts';
 import { CompanyCode, type OtherCompany, useSwitchCompany } from '../../model/switch-company.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ApiError, errorText, fieldError } from '../../ui/errors.ts';
+import { ApiError, errorText } from '../../ui/errors.ts';
 import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
@@ -114,12 +114,12 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
   return (
     <Form
       mutation={signIn}
-      fields={['email', 'password']}
+      onSubmit={() => signIn.mutate()}
       submit={wait > 0 ? `Wait ${wait} s` : 'Sign in'}
       submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
       wide
     >
-      <Field label="Email" error={fieldError(signIn.error, 'email')}>
+      <Field label="Email" name="email">
         <TextInput
           type="email"
           name="email"
@@ -129,7 +129,7 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
           onValue={setEmail}
         />
       </Field>
-      <Field label="Password" error={fieldError(signIn.error, 'password')}>
+      <Field label="Password" name="password">
         <PasswordInput
           name="password"
           autoComplete="current-password"
@@ -176,7 +176,7 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
   const form = (
     <Form
       mutation={signIn}
-      fields={['totp', 'recoveryCode']}
+      onSubmit={() => signIn.mutate()}
       submit={wait > 0 ? `Wait ${wait} s` : 'Continue'}
       submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
       secondary={
@@ -185,12 +185,7 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
         </Button>
       }
     >
-      <FactorField
-        factor={{ ...factor, swap }}
-        recoveryOnly={!factors.totp}
-        error={(field) => fieldError(signIn.error, field)}
-        autoFocus
-      />
+      <FactorField factor={{ ...factor, swap }} recoveryOnly={!factors.totp} autoFocus />
     </Form>
   );
   return (

@@ -5,17 +5,24 @@ import { call, useMutation } from '../../model/client.ts';
 import { replaysQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import type { Subscription } from '../../model/subscriptions.ts';
-import { Button } from '../../ui/button.tsx';
+import { ActButton, Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { errorText } from '../../ui/errors.ts';
 import { number, plural } from '../../ui/format.ts';
-import { Card, Row, Stack } from '../../ui/layout.tsx';
+import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { Moment } from '../../ui/values.tsx';
+import { Cut, Moment, TimeAgo } from '../../ui/values.tsx';
 import s from './catch-up.module.css';
-import { type Backlog, backlogOf, catchUp, isFailing, sizeOf, useMissedWhileOff } from './catch-up.ts';
+import {
+  type Backlog,
+  backlogOf,
+  catchUp,
+  isFailing,
+  type Replay,
+  sizeOf,
+  useMissedWhileOff,
+} from './catch-up.ts';
 import { DeliverAgain } from './deliver-again.tsx';
-import { ReplayRow } from './replay-row.tsx';
 
 /** The one place where what has not arrived is delivered. */
 export function CatchUp({ subscription }: { readonly subscription: Subscription }) {
@@ -41,11 +48,10 @@ export function CatchUp({ subscription }: { readonly subscription: Subscription 
     ...stay,
   });
   const dismiss = useMutation({ mutationFn: () => call('dismissMissedEvents', { params: { id } }), ...stay });
-  const discard = useMutation({
-    mutationFn: () => call('discardHeld', { params: { id } }),
-    onSuccess: () => void navigate({ search: {}, replace: true }),
-    ...stay,
-  });
+  const leave = (): void => {
+    void navigate({ search: {}, replace: true });
+    stay.onSettled();
+  };
   const again = search.dialog === 'again' && refusal === undefined;
   const size = sizeOf(backlog);
   // What only waits, at a receiver that works, needs nobody.
@@ -120,16 +126,7 @@ export function CatchUp({ subscription }: { readonly subscription: Subscription 
           </Row>
         )}
         {error && <Notice tone="bad">{errorText(error)}</Notice>}
-        {again && (
-          <DeliverAgain
-            subscription={subscription}
-            search={search}
-            onClose={() => {
-              void navigate({ search: {}, replace: true });
-              stay.onSettled();
-            }}
-          />
-        )}
+        {again && <DeliverAgain subscription={subscription} search={search} onClose={leave} />}
         {replays && replays.length > 0 && (
           <ul className={s.list} aria-label="Replays">
             {replays.map((one) => (
@@ -140,11 +137,11 @@ export function CatchUp({ subscription }: { readonly subscription: Subscription 
       </Stack>
       <ConfirmDialog
         open={search.dialog === 'discard' && refusal === undefined}
-        onClose={() => void navigate({ search: {}, replace: true })}
+        onClose={leave}
         title={plural(backlog.held, 'Discard # held delivery?', 'Discard # held deliveries?')}
         confirm="Discard deliveries"
         danger
-        mutation={discard}
+        act={() => call('discardHeld', { params: { id } })}
       >
         <p>They are not sent. Their events stay in the event log, and can be delivered again.</p>
       </ConfirmDialog>
@@ -198,3 +195,55 @@ function BacklogList({ subscription, backlog, children }: BacklogListProps) {
     </ul>
   );
 }
+
+/** What was begun here, how far it is, and what came of it. */
+export function ReplayRow({ replay, mayCancel }: { readonly replay: Replay; readonly mayCancel: boolean }) {
+  const { id, kind, state, total, made: madeCount, createdUtc, createdBy } = replay;
+  const deliversAgain = kind !== 'release' && kind !== 'drop';
+  return (
+    <li>
+      <span className={s.name}>
+        {deliversAgain ? (
+          <Link to="/deliveries" search={{ replay: id }}>
+            {kindLabels[kind]}
+          </Link>
+        ) : (
+          kindLabels[kind]
+        )}
+      </span>
+      {state === 'running' && (
+        <progress aria-label="Deliveries made" max={total} value={madeCount} className={s.bar} />
+      )}
+      <span>{state === 'cancelled' ? 'Cancelled' : outcomeOf(replay)}</span>
+      <Quiet small>
+        <Cut text={createdBy ?? 'An API key'} /> <TimeAgo time={createdUtc} />
+      </Quiet>
+      {state === 'running' && mayCancel && (
+        <ActButton size="s" act={() => call('cancelReplay', { params: { id } })}>
+          Cancel
+        </ActButton>
+      )}
+    </li>
+  );
+}
+
+const kindLabels: Readonly<Record<Replay['kind'], string>> = {
+  resend: 'One delivery, resent',
+  failed: 'Failed deliveries',
+  missed: 'Missed events',
+  filter: 'Chosen deliveries',
+  release: 'Held deliveries',
+  drop: 'Held deliveries, discarded',
+};
+
+const outcomeOf = ({ kind, state, total, made: madeCount, succeeded, failed }: Replay): string => {
+  if (kind === 'release' || kind === 'drop')
+    return state === 'running'
+      ? `${number(madeCount)} of ${number(total)}`
+      : `${number(madeCount)} ${kind === 'drop' ? 'discarded' : 'released'}`;
+  const delivered =
+    state === 'running'
+      ? `${number(succeeded)} of ${number(total)} delivered`
+      : `${number(succeeded)} delivered`;
+  return failed > 0 ? `${delivered}, ${number(failed)} failed` : delivered;
+};

@@ -1,7 +1,7 @@
 import type { ErrorClass } from '@causeway/proto';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, type Input, operationQuery, useMutation } from '../../model/client.ts';
+import { call, type Input, operationQuery } from '../../model/client.ts';
 import type { Subscription } from '../../model/subscriptions.ts';
 import { errorText } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
@@ -61,15 +61,11 @@ export function DeliverAgain({ subscription, search, onClose }: DeliverAgainProp
         ? { ...common, kind, states: ['failed', 'succeeded', 'dropped'] }
         : { ...common, kind };
   const preview = useQuery({ ...operationQuery('previewReplay', { body }), retry: false });
-  const begin = useMutation({
-    mutationFn: (asked: Body) => call('createReplay', { body: asked }),
-    onSuccess: onClose,
-  });
   const count = preview.data?.count;
   return (
     <Form
-      mutation={begin}
-      onSubmit={() => begin.mutate(body)}
+      act={() => call('createReplay', { body })}
+      onDone={onClose}
       submit={count ? plural(count, 'Deliver # again', 'Deliver # again') : 'Deliver again'}
       submitDisabledReason={
         count === 0 ? 'Nothing matches' : count === undefined ? 'Counting deliveries' : undefined

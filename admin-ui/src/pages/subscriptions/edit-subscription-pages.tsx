@@ -8,7 +8,7 @@ import { managedReason, nameOf, type Subscription } from '../../model/subscripti
 import { LinkButton } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
 import { changedMeanwhile } from '../../ui/form.tsx';
-import { useDraft } from '../../ui/form-draft.ts';
+import { changeOf, useDraft } from '../../ui/form-draft.ts';
 import { BackLink, Page } from '../../ui/layout.tsx';
 import { Loaded, Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
@@ -108,22 +108,16 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
   const { queryKey } = subscriptionQuery(id);
   const update = useMutation({
     mutationFn: () => {
-      const names = draft.changed.filter(
-        (name): name is keyof Fields => name in fieldsOf(draft.values, kinds),
-      );
+      if (draft.changed.length === 0) return Promise.resolve(subscription);
       const hasHeaders = draft.changed.includes('headers');
-      if (names.length === 0 && !hasHeaders) return Promise.resolve(subscription);
-      const only = (of: SubscriptionDraft): Partial<Fields> => {
-        const fields = fieldsOf(of, kinds);
-        return Object.fromEntries(names.map((name) => [name, fields[name]]));
-      };
+      const { basedOn, ...fields } = changeOf(draft, (values) => fieldsOf(values, kinds));
       return call('updatePortalSubscription', {
         params: { id },
         body: {
-          ...only(draft.values),
+          ...fields,
           ...(hasHeaders && { headers: headersOf(draft.base.headers, draft.values.headers) }),
           basedOn: {
-            ...only(draft.base),
+            ...basedOn,
             ...(hasHeaders && { headerNames: draft.base.headers.map(({ name }) => name) }),
           },
         } as Input<'updatePortalSubscription'>['body'],

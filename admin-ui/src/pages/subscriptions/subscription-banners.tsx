@@ -1,7 +1,6 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { call, useMutation } from '../../model/client.ts';
 import { IncidentFacts, IncidentTold, useIncident } from '../../model/incidents.tsx';
-import { useSubscriptionCache } from '../../model/queries.ts';
 import { isAutoDisabled, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -67,13 +66,9 @@ function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) 
   const { held } = subscription.health;
   const name = nameOf(subscription);
   const failure = verification?.failure;
-  const cache = useSubscriptionCache();
   const send = useMutation({
     mutationFn: () => call('enablePortalSubscription', { params: { id } }),
-    onSuccess: (changed) => {
-      cache.changed(changed);
-      toast(`“${name}” is verified and enabled`);
-    },
+    onSuccess: () => toast(`“${name}” is verified and enabled`),
   });
   return (
     <Notice

@@ -1,18 +1,19 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play, Power, Trash2 } from 'lucide-react';
-import { call, useMutation } from '../../model/client.ts';
-import { useSubscriptionCache } from '../../model/queries.ts';
+import { call } from '../../model/client.ts';
+import { subscriptionQuery } from '../../model/queries.ts';
 import { RotateSecret } from '../../model/rotate-secret.tsx';
 import { useRefusal } from '../../model/session.ts';
 import { nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
-import { Stack } from '../../ui/layout.tsx';
 import type { MenuProps } from '../../ui/menu-popup.tsx';
+import { useAct } from '../../ui/mutation.ts';
 import { Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
+import { toastError } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
-import { usePause } from './subscription-rules.tsx';
+import { pause } from './subscription-rules.tsx';
 
 export interface SubscriptionDialogProps {
   readonly open: boolean;
@@ -22,7 +23,6 @@ export interface SubscriptionDialogProps {
 
 export function RotateDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   const { id, previousSecretUntilUtc: untilUtc } = subscription;
-  const cache = useSubscriptionCache();
   return (
     <RotateSecret
       open={open}
@@ -44,11 +44,8 @@ export function RotateDialog({ open, subscription, onClose }: SubscriptionDialog
       }
       submit="Rotate secret"
       rotate={async (overlapHours) => {
-        const { signingSecret, ...changed } = await call('rotatePortalSubscriptionSecret', {
-          ...{ params: { id }, body: { overlapHours } },
-        });
-        cache.changed(changed);
-        return signingSecret;
+        const params = { params: { id }, body: { overlapHours } };
+        return (await call('rotatePortalSubscriptionSecret', params)).signingSecret;
       }}
       secret={{ title: 'New signing secret', name: 'signing secret' }}
     />
@@ -56,45 +53,31 @@ export function RotateDialog({ open, subscription, onClose }: SubscriptionDialog
 }
 
 export function DisableDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
-  const cache = useSubscriptionCache();
   const name = nameOf(subscription);
-  const disable = useMutation({
-    mutationFn: () => call('disablePortalSubscription', { params: { id: subscription.id } }),
-    onSuccess: (changed) => {
-      cache.changed(changed);
-      toast(`“${name}” disabled`);
-      onClose();
-    },
-  });
   return (
     <ConfirmDialog
       open={open && subscription.enabled}
       onClose={onClose}
       title={`Disable “${name}”?`}
       confirm="Disable subscription"
-      mutation={disable}
+      act={() => call('disablePortalSubscription', { params: { id: subscription.id } })}
+      done={`“${name}” disabled`}
     >
-      <Stack gap="s">
-        <p>Pending deliveries are held until you release or discard them.</p>
-        <p>New events are not delivered. When you enable the subscription again, they can be.</p>
-      </Stack>
+      <p>Pending deliveries are held until you release or discard them.</p>
+      <p>New events are not delivered. When you enable the subscription again, they can be.</p>
     </ConfirmDialog>
   );
 }
 
 export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   const { id, health, managedBy } = subscription;
-  const cache = useSubscriptionCache();
+  const queryClient = useQueryClient();
   const navigate = useNavigate();
   const name = nameOf(subscription);
-  const remove = useMutation({
-    mutationFn: () => call('deletePortalSubscription', { params: { id } }),
-    onSuccess: async () => {
-      await navigate({ to: '/subscriptions' });
-      cache.deleted(id);
-      toast(`“${name}” deleted`);
-    },
-  });
+  const leave = async (): Promise<void> => {
+    await navigate({ to: '/subscriptions' });
+    queryClient.removeQueries({ queryKey: subscriptionQuery(id).queryKey });
+  };
   const traffic = health.succeeded24h + health.failed24h;
   const pending = health.waiting + health.held;
   const busy = traffic > 0 || pending > 0 || health.lastSuccessUtc !== null;
@@ -106,29 +89,29 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
       confirm="Delete subscription"
       danger
       typed={busy ? 'delete' : undefined}
-      mutation={remove}
+      act={() => call('deletePortalSubscription', { params: { id } })}
+      done={`“${name}” deleted`}
+      onDone={leave}
     >
-      <Stack gap="s">
-        {busy && (
-          <Notice tone="warn">
-            {traffic > 0
-              ? plural(
-                  traffic,
-                  'It had # attempt in the last 24 hours.',
-                  'It had # attempts in the last 24 hours.',
-                )
-              : 'It has received deliveries before.'}{' '}
-            {pending > 0 &&
-              plural(
-                pending,
-                '# delivery that is not sent yet will be discarded.',
-                '# deliveries that are not sent yet will be discarded.',
-              )}
-          </Notice>
-        )}
-        {managedBy !== null && <p>{managedBy} created this subscription and may create it again.</p>}
-        <p>Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.</p>
-      </Stack>
+      {busy && (
+        <Notice tone="warn">
+          {traffic > 0
+            ? plural(
+                traffic,
+                'It had # attempt in the last 24 hours.',
+                'It had # attempts in the last 24 hours.',
+              )
+            : 'It has received deliveries before.'}{' '}
+          {pending > 0 &&
+            plural(
+              pending,
+              '# delivery that is not sent yet will be discarded.',
+              '# deliveries that are not sent yet will be discarded.',
+            )}
+        </Notice>
+      )}
+      {managedBy !== null && <p>{managedBy} created this subscription and may create it again.</p>}
+      <p>Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.</p>
     </ConfirmDialog>
   );
 }
@@ -137,26 +120,28 @@ export const useDialogActions = (subscription: Subscription): MenuProps['actions
   const navigate = useNavigate();
   const disabledReason = useRefusal('developer');
   const { id, enabled, paused = false } = subscription;
-  const pause = usePause(subscription);
   const open = (dialog: 'delete' | 'disable') => () =>
     void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog } });
-  const enable = useMutation({
-    mutationFn: () => call('enablePortalSubscription', { params: { id } }),
-    onSuccess: () => toast(`“${nameOf(subscription)}” enabled`),
-    onError: toastError,
-  });
+  const pausing = useAct(pause(subscription, !paused), { onError: toastError });
+  const enabling = useAct(
+    {
+      act: () => call('enablePortalSubscription', { params: { id } }),
+      done: `“${nameOf(subscription)}” enabled`,
+    },
+    { onError: toastError },
+  );
   return [
     {
       label: paused ? 'Resume deliveries' : 'Pause deliveries',
       icon: paused ? <Play /> : <Pause />,
       disabledReason,
-      onSelect: () => pause.mutate(!paused),
+      onSelect: () => pausing.mutate(),
     },
     {
       label: enabled ? 'Disable…' : 'Enable',
       icon: <Power />,
       disabledReason,
-      onSelect: enabled ? open('disable') : () => enable.mutate(),
+      onSelect: enabled ? open('disable') : () => enabling.mutate(),
     },
     'separator',
     { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason, onSelect: open('delete') },

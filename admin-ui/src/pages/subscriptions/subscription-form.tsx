@@ -63,26 +63,17 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
         draft={whole}
         mutation={mutation}
         onSubmit={() => mutation.mutate(draft)}
-        fields={['url', 'name', 'description', 'eventTypes', 'conditions', 'pace', 'headers']}
+        fields={['url', 'conditions', 'pace', 'headers']}
         submit={submit}
         secondary={secondary}
         words={words}
       >
         <UrlField value={draft.url} onChange={(url) => set({ url })} error={fieldError(error, 'url')} />
-        <Field
-          label="Name"
-          optional
-          hint="Shown in this portal, such as “Billing”."
-          error={fieldError(error, 'name')}
-        >
+        <Field label="Name" name="name" optional hint="Shown in this portal, such as “Billing”.">
           <TextInput maxLength={100} value={draft.name} onValue={(name) => set({ name })} />
         </Field>
-        <EventTypePicker
-          value={draft.eventTypes}
-          onChange={(eventTypes) => set({ eventTypes })}
-          error={fieldError(error, 'eventTypes')}
-        />
-        <Field label="Description" optional error={fieldError(error, 'description')}>
+        <EventTypePicker value={draft.eventTypes} onChange={(eventTypes) => set({ eventTypes })} />
+        <Field label="Description" name="description" optional>
           <TextArea
             rows={2}
             maxLength={2000}
@@ -167,10 +158,9 @@ const advise = (error: string): string =>
 interface EventTypePickerProps {
   readonly value: readonly EventType[];
   readonly onChange: (value: readonly EventType[]) => void;
-  readonly error: string | undefined;
 }
 
-function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
+function EventTypePicker({ value, onChange }: EventTypePickerProps) {
   const [text, setText] = useState('');
   const query = useQuery(eventTypesQuery);
   const all = query.data?.eventTypes ?? [];
@@ -181,7 +171,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
   const count = value.length;
   const everything = all.length > 0 && value.length === all.length;
   return (
-    <Fieldset legend="Events to send" error={error}>
+    <Fieldset legend="Events to send" name="eventTypes">
       <div className={s.box}>
         <div className={s.bar}>
           <Field label="Search event types" hideLabel>

@@ -150,43 +150,33 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
         <Stack>
           <Facts
             columns={16}
-            facts={[
-              {
-                label: 'URL',
-                value: (
-                  <Row gap="xs" nowrap align="flex-start" justify="space-between">
-                    <code>{subscription.url}</code>
-                    <CopyButton value={subscription.url} label="Copy URL" />
-                  </Row>
-                ),
-              },
-              {
-                label: 'Events',
-                value: (
-                  <Row gap="xs">
-                    {subscription.eventTypes.map((type) => (
-                      <Badge key={type} mono>
-                        {type}
-                      </Badge>
-                    ))}
-                  </Row>
-                ),
-              },
-              {
-                label: 'Last 24 hours',
-                value: <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} />,
-              },
-              { label: 'Last success', value: when(health.lastSuccessUtc) },
-              { label: 'Last failure', value: when(health.lastFailureUtc) },
+            facts={{
+              URL: (
+                <Row gap="xs" nowrap align="flex-start" justify="space-between">
+                  <code>{subscription.url}</code>
+                  <CopyButton value={subscription.url} label="Copy URL" />
+                </Row>
+              ),
+              Events: (
+                <Row gap="xs">
+                  {subscription.eventTypes.map((type) => (
+                    <Badge key={type} mono>
+                      {type}
+                    </Badge>
+                  ))}
+                </Row>
+              ),
+              'Last 24 hours': <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} />,
+              'Last success': when(health.lastSuccessUtc),
+              'Last failure': when(health.lastFailureUtc),
               ...ruleFacts(subscription),
-              subscription.description !== null && { label: 'Description', value: subscription.description },
-              subscription.managedBy !== null && {
-                label: 'Managed by',
-                value: <Badge tone="info">{subscription.managedBy}</Badge>,
-              },
-              { label: 'Created', value: <Moment time={subscription.createdUtc} /> },
-              { label: 'Changed', value: <TimeAgo time={subscription.updatedUtc} /> },
-            ]}
+              Description: subscription.description,
+              'Managed by': subscription.managedBy !== null && (
+                <Badge tone="info">{subscription.managedBy}</Badge>
+              ),
+              Created: <Moment time={subscription.createdUtc} />,
+              Changed: <TimeAgo time={subscription.updatedUtc} />,
+            }}
           />
         </Stack>
       </Card>

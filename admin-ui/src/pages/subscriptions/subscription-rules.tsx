@@ -1,28 +1,17 @@
-import { call, useMutation } from '../../model/client.ts';
-import { useSubscriptionCache } from '../../model/queries.ts';
+import { call } from '../../model/client.ts';
 import { nameOf, type Subscription } from '../../model/subscriptions.ts';
-import { Button } from '../../ui/button.tsx';
+import { ActButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
-import { Stack } from '../../ui/layout.tsx';
+import { CodeLines } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
 import type { Condition } from './rule-drafts.ts';
 
 /** Pauses or resumes it, also if a tool manages it. */
-export const usePause = (subscription: Subscription) => {
-  const cache = useSubscriptionCache();
-  return useMutation({
-    mutationFn: (paused: boolean) =>
-      call('updatePortalSubscription', { params: { id: subscription.id }, body: { paused } }),
-    onSuccess: (changed) => {
-      cache.changed(changed);
-      const name = nameOf(changed);
-      toast(changed.paused ? `“${name}” paused` : `“${name}” resumed`);
-    },
-    onError: toastError,
-  });
-};
+export const pause = (subscription: Subscription, paused: boolean) => ({
+  act: () => call('updatePortalSubscription', { params: { id: subscription.id }, body: { paused } }),
+  done: paused ? `“${nameOf(subscription)}” paused` : `“${nameOf(subscription)}” resumed`,
+});
 
 export interface SubscriptionNoticeProps {
   readonly subscription: Subscription;
@@ -32,7 +21,6 @@ export interface SubscriptionNoticeProps {
 export function PausedNotice({ subscription, refusal }: SubscriptionNoticeProps) {
   const { pausedBy, pausedUtc } = subscription;
   const { waiting } = subscription.health;
-  const pause = usePause(subscription);
   if (pausedUtc === null) return null;
   const member = pausedBy ?? 'someone';
   return (
@@ -40,15 +28,9 @@ export function PausedNotice({ subscription, refusal }: SubscriptionNoticeProps)
       tone="warn"
       title={`Paused by ${member}`}
       actions={
-        <Button
-          size="s"
-          variant="primary"
-          disabledReason={refusal}
-          pending={pause.isPending}
-          onClick={() => pause.mutate(false)}
-        >
+        <ActButton size="s" variant="primary" disabledReason={refusal} {...pause(subscription, false)}>
           Resume deliveries
-        </Button>
+        </ActButton>
       }
     >
       <p>
@@ -61,29 +43,11 @@ export function PausedNotice({ subscription, refusal }: SubscriptionNoticeProps)
 }
 
 /** Facts of a subscription that chooses events, has a pace, or has headers of its own. */
-export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
-  conditions !== undefined && {
-    label: 'Filter',
-    value: (
-      <Stack gap="xs">
-        {conditions.map((one) => (
-          <code key={JSON.stringify(one)}>{conditionText(one)}</code>
-        ))}
-      </Stack>
-    ),
-  },
-  pace !== undefined && { label: 'Pace', value: paceText(pace) },
-  headerNames !== undefined && {
-    label: 'Headers',
-    value: (
-      <Stack gap="xs">
-        {headerNames.map((name) => (
-          <code key={name}>{name}</code>
-        ))}
-      </Stack>
-    ),
-  },
-];
+export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => ({
+  Filter: conditions && <CodeLines lines={conditions.map(conditionText)} />,
+  Pace: pace && paceText(pace),
+  Headers: headerNames && <CodeLines lines={headerNames} />,
+});
 
 export const paceText = ({ limit, per }: NonNullable<Subscription['pace']>): string =>
   per === 'second' ? `At most ${limit} a second` : `At most ${limit} a minute`;

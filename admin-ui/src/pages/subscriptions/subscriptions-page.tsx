@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical, Pencil, Plus, RotateCcw, Send } from 'lucide-react';
 import { subscriptionsQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
+import { UndeliveredLink } from '../../model/subscription-links.tsx';
 import {
   listSubscriptions,
   managedReason,
@@ -15,13 +16,12 @@ import {
   stateOf,
   subscriptionFilters,
 } from '../../model/subscriptions.ts';
-import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
 import { isBehind } from './catch-up.ts';
@@ -42,7 +42,6 @@ export function SubscriptionsPage() {
     void navigate({ search: { ...search, page: undefined, ...change }, replace: true });
   const all = query.data?.subscriptions;
   const found = all && listSubscriptions(all, search);
-  const shown = found && pageOf(found, search.page, pageSize);
   const filtered = search.q !== undefined || search.state !== undefined;
   const add = refusal ? (
     <Button variant="primary" icon={<Plus />} disabledReason={refusal}>
@@ -97,7 +96,8 @@ export function SubscriptionsPage() {
           columns={columns()}
           query={query}
           rowKey={(one) => one.id}
-          rows={shown?.rows}
+          rows={found}
+          paged={{ page: search.page, size: 25, onPage: (page) => set({ page }) }}
           emptyState={
             filtered ? (
               <Empty
@@ -111,12 +111,6 @@ export function SubscriptionsPage() {
             )
           }
         />
-        <NumberedPager
-          page={shown?.page ?? 1}
-          pageSize={pageSize}
-          count={found?.length ?? 0}
-          onPage={(page) => set({ page: page === 1 ? undefined : page })}
-        />
       </Card>
       <CatchUpDialog
         open={search.dialog === 'catch-up' && refusal === undefined && all !== undefined}
@@ -126,8 +120,6 @@ export function SubscriptionsPage() {
     </Page>
   );
 }
-
-const pageSize = 25;
 
 const stateLabels = (): Readonly<Record<SubscriptionFilter, string>> => ({
   off: 'Auto-disabled',
@@ -194,11 +186,7 @@ const columns = (): readonly Column<Subscription>[] => [
     header: 'Not delivered',
     phone: 'detail',
     cell: ({ id, health: { undelivered } }) =>
-      undelivered.count === 0 ? (
-        <Quiet>–</Quiet>
-      ) : (
-        <UndeliveredLink undelivered={undelivered} search={{ subscription: id }} />
-      ),
+      undelivered.count > 0 && <UndeliveredLink undelivered={undelivered} search={{ subscription: id }} />,
   },
   {
     header: 'Events',

@@ -5,7 +5,6 @@ import { eventTypesQuery } from '../../model/queries.ts';
 import { nameOf } from '../../model/subscriptions.ts';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, Select, TextArea } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Stack } from '../../ui/layout.tsx';
@@ -59,7 +58,7 @@ function Test({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>) 
       <Form
         draft={draft}
         mutation={send}
-        fields={['samplePayload']}
+        onSubmit={() => send.mutate()}
         submit="Send test delivery"
         onCancel={onClose}
       >
@@ -83,7 +82,7 @@ function Test({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>) 
             />
           </div>
           {own !== null ? (
-            <Field hideLabel label="Payload as JSON" error={fieldError(send.error, 'samplePayload')}>
+            <Field hideLabel label="Payload as JSON" name="samplePayload">
               <TextArea
                 mono
                 rows={12}

@@ -1,13 +1,10 @@
 import { useState } from 'react';
-import { call, useMutation } from '../../model/client.ts';
+import { type Answer, call } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
 import { type Role, roleAtLeast, useSession } from '../../model/session.ts';
-import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
+import { ConfirmDialog, Dialog, SecretFlow } from '../../ui/dialog.tsx';
 import { Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { Stack } from '../../ui/layout.tsx';
-import { toast } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
 import type { Member } from './member-table.tsx';
 import { type Keep, nothing, WorkChoice } from './member-work.tsx';
@@ -29,43 +26,25 @@ export function ChangeRole({ member, onClose }: { member: Member | undefined; on
 const roleLabels = { role: 'Role', keep: 'What stays' };
 
 function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
-  const form = `team/role/${member.id}`;
-  const draft = useDraft(form, { role: member.role, keep: nothing }, roleLabels);
+  const draft = useDraft(`team/role/${member.id}`, { role: member.role, keep: nothing }, roleLabels);
   const { role, keep } = draft.values;
   const demoted = !roleAtLeast(role, member.role);
-  const change = useMutation({
-    mutationFn: () =>
-      call('changeRole', {
-        params: { id: member.id },
-        body: {
-          role,
-          ...(demoted && {
-            keepKeys: [...keep.keys],
-            keepSubscriptions: [...keep.subscriptions],
-            keepChannels: [...keep.channels],
-          }),
-        },
-      }),
-    meta: { saves: form },
-    onSuccess: () => {
-      toast(`${nameOfMember(member)} now has the role ${role}`);
-      onClose();
-    },
-  });
+  const kept = {
+    keepKeys: [...keep.keys],
+    keepSubscriptions: [...keep.subscriptions],
+    keepChannels: [...keep.channels],
+  };
   return (
     <Form
       draft={draft}
-      mutation={change}
-      fields={['role']}
+      act={() => call('changeRole', { params: { id: member.id }, body: { role, ...(demoted && kept) } })}
+      done={`${nameOfMember(member)} now has the role ${role}`}
+      onDone={onClose}
       submit="Change role"
       submitDisabledReason={role === member.role ? 'They already have this role' : undefined}
       onCancel={onClose}
     >
-      <RoleChoice
-        value={role}
-        onChange={(to) => draft.set({ role: to })}
-        error={fieldError(change.error, 'role')}
-      />
+      <RoleChoice value={role} onChange={(to) => draft.set({ role: to })} />
       {demoted && (
         <WorkChoice
           memberId={member.id}
@@ -81,109 +60,74 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
 
 export function RemoveMember({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const [keep, setKeep] = useState<Keep>(nothing);
-  const remove = useMutation({
-    mutationFn: (id: number) =>
-      call('removeMember', {
-        params: { id },
-        query: {
-          keepKeys: keep.keys.join(','),
-          keepSubscriptions: keep.subscriptions.join(','),
-          keepChannels: keep.channels.join(','),
-        },
-      }),
-    onSuccess: () => {
-      if (member) toast(`${nameOfMember(member)} removed`);
-      onClose();
-    },
-  });
   if (!member) return null;
+  const kept = {
+    keepKeys: keep.keys.join(','),
+    keepSubscriptions: keep.subscriptions.join(','),
+    keepChannels: keep.channels.join(','),
+  };
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
       confirm={member.you ? 'Leave company' : 'Remove member'}
       danger
       typed={member.role === 'owner' ? (member.you ? 'leave' : 'remove') : undefined}
-      mutation={remove}
-      onSubmit={() => remove.mutate(member.id)}
+      act={() => call('removeMember', { params: { id: member.id }, query: kept })}
+      done={`${nameOfMember(member)} removed`}
     >
-      <Stack>
-        <p>{member.you ? 'Your sessions end at once.' : 'Their sessions end at once.'}</p>
-        <WorkChoice
-          memberId={member.id}
-          name={nameOfMember(member)}
-          to={null}
-          keep={keep}
-          onChange={setKeep}
-        />
-      </Stack>
+      <p>{member.you ? 'Your sessions end at once.' : 'Their sessions end at once.'}</p>
+      <WorkChoice memberId={member.id} name={nameOfMember(member)} to={null} keep={keep} onChange={setKeep} />
     </ConfirmDialog>
   );
 }
 
 export function OfferPassword({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  const [link, setLink] = useState<{
-    readonly url: string;
-    readonly expiresUtc: string;
-    readonly mailed: boolean;
-  } | null>(null);
-  const offer = useMutation({
-    mutationFn: (id: number) => call('offerPasswordReset', { params: { id } }),
-    gcTime: 0,
-    onSuccess: (answer) => {
-      const { link: path, ...more } = answer;
-      setLink({ url: `${location.origin}${path}`, ...more });
-      onClose();
-    },
-  });
-  if (link !== null) {
-    return (
-      <SecretDialog title="Password reset link" name="link" value={link.url} onClose={() => setLink(null)}>
-        <p>
-          {link.mailed ? 'It also goes to them by mail.' : 'No mail was sent.'} Send this link to the person
-          privately: anyone who opens it can choose the password. It works once, until{' '}
-          <Moment time={link.expiresUtc} />.
-        </p>
-      </SecretDialog>
-    );
-  }
-  if (!member) return null;
   return (
-    <ConfirmDialog
-      open
+    <SecretFlow
+      open={member !== undefined}
       onClose={onClose}
-      title={`Reset the password of ${nameOfMember(member)}?`}
-      confirm="Create reset link"
-      mutation={offer}
-      onSubmit={() => offer.mutate(member.id)}
-    >
-      <p>
-        You get a link to send to them. When they use it, their sessions in this company end and they sign in
-        with the new password. Their current password works until then.
-      </p>
-    </ConfirmDialog>
+      size="s"
+      title={`Reset the password of ${member ? nameOfMember(member) : ''}?`}
+      form={(onMade: (made: Answer<'offerPasswordReset'>) => void) =>
+        member && (
+          <Form
+            act={() => call('offerPasswordReset', { params: { id: member.id } })}
+            onDone={onMade}
+            submit="Create reset link"
+            onCancel={onClose}
+          >
+            <p>
+              You get a link to send to them. When they use it, their sessions in this company end and they
+              sign in with the new password. Their current password works until then.
+            </p>
+          </Form>
+        )
+      }
+      secret={({ link, mailed, expiresUtc }) => ({
+        ...{ title: 'Password reset link', name: 'link', value: `${location.origin}${link}` },
+        children: (
+          <p>
+            {mailed ? 'It also goes to them by mail.' : 'No mail was sent.'} Send this link to the person
+            privately: anyone who opens it can choose the password. It works once, until{' '}
+            <Moment time={expiresUtc} />.
+          </p>
+        ),
+      })}
+    />
   );
 }
 
 export function ResetTwoFactor({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  const reset = useMutation({
-    mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
-    onSuccess: () => {
-      if (member) toast(`Second factor of ${nameOfMember(member)} reset`);
-      onClose();
-    },
-  });
   if (!member) return null;
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={`Reset the second factor of ${nameOfMember(member)}?`}
       confirm="Reset second factor"
       danger
-      mutation={reset}
-      onSubmit={() => reset.mutate(member.id)}
+      act={() => call('resetSecondFactor', { params: { id: member.id } })}
+      done={`Second factor of ${nameOfMember(member)} reset`}
     >
       <p>
         For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are
@@ -197,13 +141,12 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
 interface RoleChoiceProps {
   readonly value: Role;
   readonly onChange: (role: Role) => void;
-  readonly error: string | undefined;
 }
 
-export function RoleChoice({ value, onChange, error }: RoleChoiceProps) {
+export function RoleChoice({ value, onChange }: RoleChoiceProps) {
   const { role } = useSession().user;
   return (
-    <Fieldset legend="Role" error={error}>
+    <Fieldset legend="Role" name="role">
       {roleWords
         .filter((one) => one.role !== 'owner' || roleAtLeast(role, 'owner'))
         .map((one) => (

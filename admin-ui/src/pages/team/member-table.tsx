@@ -1,18 +1,16 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../model/client.ts';
 import { hasFactor, nameOfMember } from '../../model/members.ts';
 import { roleAtLeast, roleNames, useRefusal, useSession } from '../../model/session.ts';
-import { Quiet, Row } from '../../ui/layout.tsx';
+import { Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table, type TableProps, timeColumn } from '../../ui/table.tsx';
 import { Badge, Cut } from '../../ui/values.tsx';
 
 export type Member = Answer<'listTeam'>['members'][number];
 
-interface MemberTableProps {
-  readonly query: UseQueryResult;
+interface MemberTableProps extends Pick<TableProps<Member>, 'query' | 'paged'> {
   readonly members: readonly Member[] | undefined;
   /** How many owners the company has, on this page of the list or another. */
   readonly owners: number | undefined;
@@ -21,7 +19,7 @@ interface MemberTableProps {
 }
 
 export function MemberTable(props: MemberTableProps) {
-  const { query, members, owners, marked, onOpen } = props;
+  const { query, paged, members, owners, marked, onOpen } = props;
   const adminRefusal = useRefusal('admin');
   const ownerRefusal = useRefusal('owner');
   const { role } = useSession().user;
@@ -64,12 +62,10 @@ export function MemberTable(props: MemberTableProps) {
     {
       header: 'Second factor',
       cell: (member) =>
-        hasFactor(member) ? (
+        hasFactor(member) && (
           <Badge tone="good" dot>
             {member.passkeys > 0 ? (member.totpEnabled ? 'App and passkey' : 'Passkey') : 'App'}
           </Badge>
-        ) : (
-          <Quiet>–</Quiet>
         ),
     },
     timeColumn('Last sign-in', (member) => member.lastSignInUtc, { phone: 'named-time' }),
@@ -112,6 +108,7 @@ export function MemberTable(props: MemberTableProps) {
       columns={columns}
       query={query}
       rows={members}
+      paged={paged}
       rowKey={(member) => member.id}
       selected={(member) => member.id === marked}
       emptyState={<Empty title="No member matches" />}

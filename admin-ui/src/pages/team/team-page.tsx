@@ -1,21 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
-import { type Answer, call, useMutation } from '../../model/client.ts';
+import { type Answer, call } from '../../model/client.ts';
 import { hasFactor, listMembers } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { type Role, roleNames, useRefusal } from '../../model/session.ts';
 import { SharedLinks, useSharedLinks } from '../../model/shared-links.tsx';
-import { Button } from '../../ui/button.tsx';
+import { ActButton, Button } from '../../ui/button.tsx';
 import { SecretFlow } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 import { ChangeRole, OfferPassword, RemoveMember, ResetTwoFactor, RoleChoice } from './member-dialogs.tsx';
@@ -31,7 +29,6 @@ export function TeamPage() {
   const without = members?.filter((member) => !hasFactor(member)).length ?? 0;
   const { q, sort } = search;
   const found = members && listMembers(members, search);
-  const shown = found && pageOf(found, search.page, pageSize);
   const set = (change: typeof search): void =>
     void navigate({ search: { q, sort, ...change }, replace: true });
   const open = (to: NonNullable<typeof dialog>, member?: number): void =>
@@ -73,16 +70,11 @@ export function TeamPage() {
           </Toolbar>
           <MemberTable
             query={team}
-            members={shown?.rows}
+            members={found}
+            paged={{ page: search.page, size: 25, onPage: (page) => set({ page }) }}
             owners={members?.filter((member) => member.role === 'owner').length}
             marked={search.member}
             onOpen={open}
-          />
-          <NumberedPager
-            page={shown?.page ?? 1}
-            pageSize={pageSize}
-            count={found?.length ?? 0}
-            onPage={(page) => set({ page: page === 1 ? undefined : page })}
           />
         </Card>
       )}
@@ -111,8 +103,6 @@ function LinksCard() {
     )
   );
 }
-
-const pageSize = 25;
 
 type Invitation = Answer<'listTeam'>['invitations'][number];
 
@@ -159,21 +149,16 @@ const columns: readonly Column<Invitation>[] = [
 
 function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   const refusal = useRefusal('admin');
-  const revoke = useMutation({
-    mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
-    onSuccess: () => toast('Invitation revoked'),
-    onError: toastError,
-  });
   return (
-    <Button
+    <ActButton
       size="s"
-      pending={revoke.isPending}
       disabledReason={refusal}
       aria-label={`Revoke invitation for ${invitation.email}`}
-      onClick={() => revoke.mutate()}
+      act={() => call('revokeInvitation', { params: { id: invitation.id } })}
+      done="Invitation revoked"
     >
       Revoke invitation
-    </Button>
+    </ActButton>
   );
 }
 
@@ -212,28 +197,18 @@ interface InviteFormProps {
 function InviteForm({ onClose, onMade }: InviteFormProps) {
   const draft = useDraft('team/invite', noInvitation, invitationLabels);
   const { email, role } = draft.values;
-  const invite = useMutation({
-    mutationFn: () => call('inviteMember', { body: { email, role } }),
-    gcTime: 0,
-    meta: { saves: 'team/invite' },
-    onSuccess: onMade,
-  });
   return (
     <Form
       draft={draft}
-      mutation={invite}
-      fields={['email', 'role']}
+      act={() => call('inviteMember', { body: { email, role } })}
+      onDone={onMade}
       submit="Create invitation link"
       onCancel={onClose}
     >
-      <Field label="Email" hint="They sign in with this address." error={fieldError(invite.error, 'email')}>
+      <Field label="Email" name="email" hint="They sign in with this address.">
         <TextInput type="email" value={email} onValue={(value) => draft.set({ email: value })} />
       </Field>
-      <RoleChoice
-        value={role}
-        onChange={(value) => draft.set({ role: value })}
-        error={fieldError(invite.error, 'role')}
-      />
+      <RoleChoice value={role} onChange={(value) => draft.set({ role: value })} />
     </Form>
   );
 }

@@ -6,9 +6,9 @@ import { keyQuery } from '../../model/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { type CsvColumns, saveCsv } from '../../ui/csv.ts';
 import { formatDay, number, plural } from '../../ui/format.ts';
-import { Card, Page, Quiet } from '../../ui/layout.tsx';
+import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Filter, Segmented, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, ClockTime, Cut } from '../../ui/values.tsx';
@@ -16,7 +16,6 @@ import { beginningsOf, cityOf, latestDays, zone } from '../../ui/zone.ts';
 
 type UsageRow = Answer<'listUsage'>['rows'][number] & { readonly dayUtc: string };
 
-const pageSize = 50;
 /** For so long the request log is kept. */
 const keptDays = 7;
 
@@ -56,7 +55,6 @@ export function UsagePage() {
   });
   const keyName = useQuery({ ...keyQuery(key ?? 0), enabled: key !== undefined }).data?.name;
   const { rows: all, isCut } = query;
-  const shown = all && pageOf(all, page, pageSize);
   const download = (): void => {
     saveCsv('api-usage', csvColumns, all ?? []);
     toast(
@@ -125,20 +123,14 @@ export function UsagePage() {
           query={query.query}
           label="API usage"
           columns={columns}
-          rows={shown?.rows}
+          rows={all}
+          paged={{ page, size: 50, onPage: (to) => set({ page: to }) }}
           rowKey={({ keyId, dayUtc, method, operation }) => [keyId, dayUtc, method, operation].join(' ')}
-          skeletonRows={10}
           emptyState={
             <Empty title={only === 'refused' ? 'No request was over a limit' : 'No requests'}>
               Requests are counted a few seconds after they were made.
             </Empty>
           }
-        />
-        <NumberedPager
-          page={shown?.page ?? 1}
-          pageSize={pageSize}
-          count={all?.length ?? 0}
-          onPage={(to) => set({ page: to === 1 ? undefined : to })}
         />
       </Card>
     </Page>
@@ -175,9 +167,7 @@ const columns: readonly Column<UsageRow>[] = [
     align: 'end',
     phone: 'badge',
     cell: ({ refused, requests }) =>
-      refused === 0 ? (
-        <Quiet>–</Quiet>
-      ) : (
+      refused > 0 && (
         <Badge tone="warn" title="Over a rate limit">
           {`${number(refused)}\u00a0of\u00a0${number(requests)}`}
         </Badge>
@@ -185,13 +175,12 @@ const columns: readonly Column<UsageRow>[] = [
   },
   {
     header: 'Last refused',
-    cell: ({ lastRefusedUtc }) =>
-      lastRefusedUtc === null ? <Quiet>–</Quiet> : <ClockTime time={lastRefusedUtc} />,
+    cell: ({ lastRefusedUtc }) => lastRefusedUtc && <ClockTime time={lastRefusedUtc} />,
   },
   {
     header: 'Failed',
     align: 'end',
-    cell: ({ failed }) => (failed === 0 ? <Quiet>–</Quiet> : <Badge tone="bad">{number(failed)}</Badge>),
+    cell: ({ failed }) => failed > 0 && <Badge tone="bad">{number(failed)}</Badge>,
   },
 ];
 

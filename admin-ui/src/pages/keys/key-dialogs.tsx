@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, useMutation } from '../../model/client.ts';
+import { call } from '../../model/client.ts';
 import { keyUseQuery } from '../../model/queries.ts';
 import { RotateSecret } from '../../model/rotate-secret.tsx';
 import type { ApiKey } from '../../model/scopes.ts';
@@ -8,9 +8,37 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
+import { serverNow } from '../../ui/reachability.ts';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.ts';
-import { Moment, TimeAgo } from '../../ui/values.tsx';
+import { MinuteAgo, Moment, TimeAgo } from '../../ui/values.tsx';
+
+interface RevokeKeyProps {
+  readonly apiKey: ApiKey | undefined;
+  readonly onClose: () => void;
+}
+
+export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
+  if (!apiKey) return null;
+  const recent = apiKey.lastUsedUtc !== null && serverNow() - Date.parse(apiKey.lastUsedUtc) < 86_400_000;
+  return (
+    <ConfirmDialog
+      onClose={onClose}
+      title={`Revoke “${apiKey.name}”?`}
+      confirm="Revoke key"
+      danger
+      typed={recent ? 'revoke' : undefined}
+      act={() => call('revokeApiKey', { params: { id: apiKey.id } })}
+      done={`Key “${apiKey.name}” revoked`}
+    >
+      {recent && apiKey.lastUsedUtc !== null && (
+        <Notice tone="warn" title="This key is in use">
+          It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at once.
+        </Notice>
+      )}
+      <p>Requests with this key are refused at once. This cannot be undone.</p>
+    </ConfirmDialog>
+  );
+}
 
 interface RotateKeyProps {
   readonly open: boolean;
@@ -53,13 +81,6 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
   const [keep, setKeep] = useState<'new' | 'old' | null>(null);
   const { id, masked, previous } = apiKey;
   const { data: use } = useQuery({ ...keyUseQuery(id), enabled: refusal === undefined && previous != null });
-  const end = useMutation({
-    mutationFn: (kept: 'new' | 'old') => call('endKeyRotation', { params: { id }, body: { keep: kept } }),
-    onSuccess: () => {
-      toast('Rotation ended');
-      setKeep(null);
-    },
-  });
   if (previous == null) return null;
   const ended = keep === 'old' ? masked : previous.masked;
   return (
@@ -92,13 +113,12 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
         </Row>
         {keep !== null && (
           <ConfirmDialog
-            open
             onClose={() => setKeep(null)}
             title={keep === 'new' ? 'End the old secret now?' : 'Give up the new secret?'}
             confirm={keep === 'new' ? 'End old secret' : 'Keep old secret'}
             danger
-            mutation={end}
-            onSubmit={() => end.mutate(keep)}
+            act={() => call('endKeyRotation', { params: { id }, body: { keep } })}
+            done="Rotation ended"
           >
             <p>
               Requests with <code>{ended}</code> are refused at once, and this cannot be undone.
