@@ -229,7 +229,7 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 14_165,
+    proto: 14_187,
     'services/runtime': 6_385,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
@@ -241,7 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_430,
     'admin-ui': 16_261,
     deploy: 4_500,
-    tests: 65_423,
+    tests: 65_431,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(45_485);
+    expect(words).toBeLessThanOrEqual(45_489);
   });
 });
 

@@ -84,6 +84,13 @@ test('imports what is right, and gives back what is refused, to be corrected and
   expect(await people()).toHaveLength(121);
 });
 
+test('a later row of a record is written after an earlier one, also in another batch', async () => {
+  const { write, run, people } = await connect();
+  const path = write(`${csv(150)}\n${csv(150, 'Later').replace(/.*\n/, '')}`);
+  expect((await run(path)).said).toContain('300 rows written, 0 refused');
+  expect(new Set((await people()).map(({ last_name }) => last_name))).toEqual(new Set(['Later']));
+});
+
 test('what the interface refuses is given back too, and rows of one address go one after another', async () => {
   const { write, run, people } = await connect();
   const path = write(

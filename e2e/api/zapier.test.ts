@@ -246,10 +246,11 @@ describe('a trigger', () => {
     await step('update_lead', { client_id: lead.id, city: 'Bern' });
     const other = await step('create_client', { ...person, email: 'other@example.com' });
     await ask('DELETE', `/integrations/people/${(await step('create_lead', person)).id}`);
-    const ids = [`person-${other.id}-1`, `person-${lead.id}-2`];
-    expect(await poll()).toMatchObject([{ id: ids[0] }, { id: ids[1], city: 'Bern', record_type: 'person' }]);
-    const repeated = (await poll()).map(({ id }) => id);
-    expect(repeated, 'once more, for Zapier to skip').toEqual(ids);
+    const changed = `person-${lead.id}-2`;
+    const found = await poll();
+    expect(found.map(({ id }) => id).sort()).toEqual([`person-${other.id}-1`, changed].sort());
+    expect(found.find(({ id }) => id === changed)).toMatchObject({ city: 'Bern', record_type: 'person' });
+    expect(await poll(), 'once more, for Zapier to skip').toEqual(found);
     expect(await poll()).toEqual([]);
     const [shown] = await poll({ isLoadingSample: true });
     expect(Object.keys(shown!)).toEqual(expect.arrayContaining(Object.keys(sample)));

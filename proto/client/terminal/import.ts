@@ -104,23 +104,24 @@ const writeFile = async (plan: Plan, survey: Survey): Promise<void> => {
   const subject = { sha256: survey.sha256, company: company.id, into, mode };
   const journal = openJournal(path, refusedPath, subject);
   const bar = progressBar(terminal, survey.rows, journal.progress.rows);
+  /** Batches under way, in the order of the file, in which they are noted. */
+  const waiting: { readonly batch: Batch; readonly answer: Promise<readonly ItemResult[]> }[] = [];
   try {
     assertKeyIsKept(journal, survey);
     if (journal.isResumed) out(`Going on after ${count(journal.progress.rows)} rows\n`);
     const hash = createHash('sha256');
     let { progress } = journal;
-    for await (const batch of batchesOf(plan, survey, progress.rows, hash)) {
-      signal.throwIfAborted();
-      const { items, checked } = batch;
-      const key = journal.keyOf(progress.batches);
-      const send = () =>
-        causeway[into].batch(
-          { mode: mode as 'create', items },
-          { signal, idempotencyKey: key, maxRetries: 0 },
-        );
+    const send = ({ items }: Batch, idempotencyKey: string): Promise<readonly ItemResult[]> => {
+      const options = { signal, idempotencyKey, maxRetries: 0 };
+      const sent = () => causeway[into].batch({ mode: mode as 'create', items }, options);
       const onWait = (why: string): void => bar(progress.rows, progress.refused, why);
-      const results = items.length === 0 ? [] : await sendBatch(send, signal, onWait);
-      const refused = refusedOf(checked, results);
+      return items.length === 0 ? Promise.resolve([]) : sendBatch(sent, signal, onWait);
+    };
+    const noteFirst = async (): Promise<void> => {
+      const { batch, answer } = waiting[0]!;
+      const { checked } = batch;
+      const refused = refusedOf(checked, await answer);
+      waiting.shift();
       const text = refused.map(([row, reason]) => refusedText(path, survey.names, row, reason)).join('');
       if (text !== '') {
         const isFirst = progress.refusedBytes === 0 && !isNdjson(path);
@@ -138,7 +139,17 @@ const writeFile = async (plan: Plan, survey: Survey): Promise<void> => {
       };
       journal.note(progress);
       bar(progress.rows, progress.refused);
+    };
+    const most = maxAtOnce(plan, survey);
+    for await (const batch of batchesOf(plan, survey, progress.rows, hash)) {
+      const isAfter = ({ marks }: Batch) => [...batch.refusedMarks].some((mark) => marks.has(mark));
+      while (waiting.length === most || waiting.some((earlier) => isAfter(earlier.batch))) await noteFirst();
+      signal.throwIfAborted();
+      const answer = send(batch, journal.keyOf(progress.batches + waiting.length));
+      answer.catch(() => {});
+      waiting.push({ batch, answer });
     }
+    while (waiting.length > 0) await noteFirst();
     if (hash.digest('hex') !== survey.sha256)
       throw new CausewayError(
         `${path} was changed while it was imported: compare its rows with what is there`,
@@ -149,17 +160,24 @@ const writeFile = async (plan: Plan, survey: Survey): Promise<void> => {
     if (refused > 0)
       throw new CausewayError(`correct the refused rows in ${refusedPath}, and import that file`);
   } finally {
+    await Promise.allSettled(waiting.map(({ answer }) => answer));
     journal.close();
   }
 };
 
+/** Where a record can have two names, and for notes, the batches are written one after another. */
+const maxAtOnce = ({ into }: Plan, { columns }: Survey): number =>
+  into === 'notes' || idsIn(columns).length > 1 ? 1 : 2;
+
+const idsIn = ({ fields }: Columns): readonly string[] =>
+  [...fields.values()].filter((name) => /^(?:external|client|employee)_id$/.test(name));
+
 /** Causeway remembers a key for 24 hours. Without an id, a batch that was sent before that would be carried out twice. */
 const assertKeyIsKept = ({ isResumed, progress }: Journal, { columns }: Survey): void => {
   const ageMs = Date.now() - Date.parse(progress.utc);
-  const hasId = [...columns.fields.values()].some((name) => /^(?:external|client|employee)_id$/.test(name));
-  if (isResumed && !hasId && ageMs > 23 * 3600_000)
+  if (isResumed && idsIn(columns).length === 0 && ageMs > 23 * 3600_000)
     throw new CausewayError(
-      `the import stopped more than 23 hours ago, and the 100 rows after the first ${progress.rows} may have been written: take out what is there, and import the rest as another file`,
+      `the import stopped more than 23 hours ago, and the 200 rows after the first ${progress.rows} may have been written: take out what is there, and import the rest as another file`,
     );
 };
 
@@ -173,7 +191,12 @@ interface Checked {
 interface Batch {
   readonly items: Readonly<Record<string, unknown>>[];
   readonly checked: Checked[];
+  readonly marks: Set<string>;
+  /** A batch that has one of these marks must be written before. */
+  readonly refusedMarks: Set<string>;
 }
+
+const emptyBatch = (): Batch => ({ items: [], checked: [], marks: new Set(), refusedMarks: new Set() });
 
 /** Cuts the same batches in every run. No batch names a record twice: then the later row is the last to be written. */
 async function* batchesOf(
@@ -182,9 +205,8 @@ async function* batchesOf(
   skipped: number,
   hash: ReturnType<typeof createHash>,
 ): AsyncGenerator<Batch> {
-  let batch: Batch = { items: [], checked: [] };
+  let batch = emptyBatch();
   let bytes = 0;
-  let marks = new Set<string>();
   let at = 0;
   for await (const row of readRows(path, { hash, onColumns: () => {} })) {
     if (at++ < skipped) continue;
@@ -192,13 +214,13 @@ async function* batchesOf(
     const size = problems.length > 0 ? 0 : Buffer.byteLength(JSON.stringify(item));
     const rowMarks = problems.length > 0 || into === 'notes' ? noMarks : marksOf(item, ids[into]);
     const isFull = batch.checked.length === maxRows || bytes + size > maxBytes;
-    if (batch.checked.length > 0 && (isFull || rowMarks.refused.some((mark) => marks.has(mark)))) {
+    if (batch.checked.length > 0 && (isFull || rowMarks.refused.some((mark) => batch.marks.has(mark)))) {
       yield batch;
-      batch = { items: [], checked: [] };
+      batch = emptyBatch();
       bytes = 0;
-      marks = new Set();
     }
-    for (const mark of rowMarks.added) marks.add(mark);
+    for (const mark of rowMarks.added) batch.marks.add(mark);
+    for (const mark of rowMarks.refused) batch.refusedMarks.add(mark);
     bytes += size;
     if (problems.length > 0) batch.checked.push({ row, reason: problems.join('; ') });
     else batch.checked.push({ row, index: batch.items.push(item) - 1 });
