@@ -29,8 +29,19 @@ export const startFollowing = (context: ClosedContext): Repeated =>
   repeat(
     async () => {
       const rows = await acrossTenants(context.db, 'closed companies are looked for')
-        .selectFrom('closed_companies')
-        .select('company_id')
+        .selectFrom('closed_companies as closed')
+        .select('closed.company_id')
+        .where(({ or, eb, exists, selectFrom }) =>
+          or([
+            eb('closed.opened_utc', 'is not', null),
+            exists(
+              selectFrom('subscriptions as s')
+                .select('s.company_id')
+                .whereRef('s.company_id', '=', 'closed.company_id')
+                .where('s.enabled', '=', 1),
+            ),
+          ]),
+        )
         .execute();
       await eachAlone(rows, ({ company_id }) => followCompany(context, company_id, 'closed company'));
       return 0;
