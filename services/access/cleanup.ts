@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Access } from './context.ts';
 import { linkMails } from './notices/links.ts';
 import { keptForMs } from './sessions/attempts.ts';
+import { rollUpMinutes } from './usage/roll-up.ts';
 
 const pauseMs = 10 * 60_000;
 /** Few enough that their locks are held only briefly. */
@@ -13,7 +14,7 @@ type CleanupContext = Pick<Access, 'db' | 'log' | 'now' | 'portal'>;
 
 /** Several replicas may run it at once. */
 export const startCleanup = (context: CleanupContext & { readonly metrics: Metrics }): Repeated =>
-  repeat((stopping) => deleteExpired(context, stopping), {
+  repeat(async (stopping) => (await deleteExpired(context, stopping)) + (await rollUpMinutes(context)), {
     pauseMs,
     removes: { of: 'request_minutes and others', metrics: context.metrics },
     onError: (error) => context.log.warn({ error }, 'cleanup of expired rows failed'),

@@ -221,6 +221,7 @@ interface RequestMinuteTable {
   answered: number;
   limited: number;
   failed: number;
+  peak: Generated<number>;
 }
 
 interface NoticeTable {

@@ -100,7 +100,7 @@ const readSteps = async (
       eb.fn.sum<number>('answered').as('answered'),
       eb.fn.sum<number>('limited').as('limited'),
       eb.fn.sum<number>('failed').as('failed'),
-      sql<number>`MAX(answered + limited)`.as('peak'),
+      sql<number>`MAX(IF(peak > 0, peak, answered + limited))`.as('peak'),
     ])
     .where('company_id', '=', companyId)
     .where('minute_utc', '>=', from)
@@ -163,7 +163,9 @@ export const getFirstSteps = ({ db }: Access) =>
       .select((eb) => eb.fn.min('minute_utc').as('first'))
       .where('company_id', '=', companyId)
       .executeTakeFirst();
-    const counted = calls?.first ?? keys?.used;
+    const first = calls?.first ?? keys?.used;
+    // Of an old call, only the hour is known.
+    const counted = first && keys?.created && first < keys.created ? keys.created : first;
     // Requests are counted some ten seconds later than they are listed.
     const listed = counted
       ? undefined
