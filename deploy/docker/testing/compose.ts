@@ -15,6 +15,10 @@ export interface ComposeService {
   readonly user?: string;
   readonly cap_drop?: readonly string[];
   readonly stop_grace_period?: string;
+  readonly profiles?: readonly string[];
+  readonly restart?: string;
+  readonly mem_limit?: string;
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
 }
 
 const file = new URL('../../compose.yaml', import.meta.url);
