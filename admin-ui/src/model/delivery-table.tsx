@@ -43,7 +43,9 @@ const columnsWith = (names: ReadonlyMap<number, string>, without: Without): read
   ...(without === 'subscription' ? [] : [subscription()]),
   { header: 'State', phone: 'badge', cell: (one) => <State delivery={one} /> },
   ...(without === 'record' ? [] : attempts()),
-  timeColumn('Event time', (one) => one.eventCreatedUtc, { align: 'end', phone: 'time' }),
+  ...(without === 'event'
+    ? []
+    : [timeColumn<Delivery>('Event time', (one) => one.eventCreatedUtc, { align: 'end', phone: 'time' })]),
 ];
 
 /** All are of one event. */
@@ -64,6 +66,7 @@ const byRecord = (names: ReadonlyMap<number, string>, without: Without): Column<
   cell: (one) => (
     <RecordCell
       type={one.eventType}
+      numbered={without === 'record'}
       summary={[one.summary, one.replayId > 0 && `replay ${one.replayId}`].filter(Boolean).join(' · ')}
     >
       <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>

@@ -6,14 +6,16 @@ import { nameOf, numberOf, type Subject, titleOf } from './records.tsx';
 interface RecordCellProps {
   readonly type: string;
   readonly summary: string;
+  /** The text of the link is a number, which is never cut. */
+  readonly numbered?: boolean | undefined;
   /** The link, whose text is the record. */
   readonly children: ReactNode;
 }
 
 /** In a list of events or deliveries: the record, which tells the rows apart, then the type and a few fields. */
-export const RecordCell = ({ type, summary, children }: RecordCellProps) => (
+export const RecordCell = ({ type, summary, numbered, children }: RecordCellProps) => (
   <div className={s.cell}>
-    <span className={s.record}>{children}</span>
+    <span className={numbered ? s.number : s.record}>{children}</span>
     <Badge mono>{type}</Badge>
     {summary && (
       <span className={s.summary}>

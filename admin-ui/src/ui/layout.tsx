@@ -129,7 +129,7 @@ export const SkeletonCard = ({ lines }: { readonly lines: number }) => (
 );
 
 interface StackProps {
-  readonly gap?: 'xs' | 's' | 'm' | 'l';
+  readonly gap?: 'xs' | 's' | 'm';
   readonly children: ReactNode;
 }
 

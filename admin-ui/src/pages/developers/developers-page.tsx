@@ -131,28 +131,26 @@ export function Agents() {
         </Row>
       }
     >
-      <Stack>
-        <CodeBlock
-          code={`claude mcp add --transport http causeway ${address} \\\n  --header "Authorization: ${Authorization}"`}
-          title="Claude Code, in a terminal"
-          label="configuration for Claude Code"
-          language="text"
-        />
-        <CodeBlock
-          code={JSON.stringify(
-            { mcpServers: { causeway: { url: address, headers: { Authorization } } } },
-            null,
-            2,
-          )}
-          title="Other programs, such as .cursor/mcp.json"
-          label="configuration for other programs"
-          language="json"
-        />
-        <Quiet small>
-          A client’s name or a note may hold instructions that somebody wrote for agents. Give an agent that
-          reads them no more permissions than it needs.
-        </Quiet>
-      </Stack>
+      <CodeBlock
+        code={`claude mcp add --transport http causeway ${address} \\\n  --header "Authorization: ${Authorization}"`}
+        title="Claude Code, in a terminal"
+        label="configuration for Claude Code"
+        language="text"
+      />
+      <CodeBlock
+        code={JSON.stringify(
+          { mcpServers: { causeway: { url: address, headers: { Authorization } } } },
+          null,
+          2,
+        )}
+        title="Other programs, such as .cursor/mcp.json"
+        label="configuration for other programs"
+        language="json"
+      />
+      <Quiet small>
+        A client’s name or a note may hold instructions that somebody wrote for agents. Give an agent that
+        reads them no more permissions than it needs.
+      </Quiet>
       <CreateKey
         open={dialog !== undefined && refusal === undefined}
         preset={dialog}

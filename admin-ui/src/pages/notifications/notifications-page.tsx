@@ -6,7 +6,7 @@ import { KindChoices } from '../../model/kind-choices.tsx';
 import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/queries.ts';
 import { useSession } from '../../model/session.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
+import { Card, Page, Quiet } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice as NoticeBox } from '../../ui/states.tsx';
 import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -113,20 +113,18 @@ function MailSettings() {
             mailsFrom === null ? undefined : `They go to ${email}, from ${mailsFrom}. Bursts go in one mail.`
           }
         >
-          <Stack>
-            {mailsFrom === null && (
-              <NoticeBox tone="info">
-                This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
-              </NoticeBox>
-            )}
-            <KindChoices
-              offered={kinds}
-              chosen={kinds
-                .filter(({ kind, mail }) => (change.isPending ? (change.variables[kind] ?? mail) : mail))
-                .map(({ kind }) => kind)}
-              onChange={(changed, on) => change.mutate(Object.fromEntries(changed.map((kind) => [kind, on])))}
-            />
-          </Stack>
+          {mailsFrom === null && (
+            <NoticeBox tone="info">
+              This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
+            </NoticeBox>
+          )}
+          <KindChoices
+            offered={kinds}
+            chosen={kinds
+              .filter(({ kind, mail }) => (change.isPending ? (change.variables[kind] ?? mail) : mail))
+              .map(({ kind }) => kind)}
+            onChange={(changed, on) => change.mutate(Object.fromEntries(changed.map((kind) => [kind, on])))}
+          />
         </Card>
       )}
     </Loaded>

@@ -14,7 +14,7 @@ import { UndeliveredLink } from '../../model/subscription-links.tsx';
 import { nameOf } from '../../model/subscriptions.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
-import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { BackLink, Card, Facts, Page, Quiet, Row, Split } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice } from '../../ui/states.tsx';
 import { Badge, Cut, Moment, TimeAgo } from '../../ui/values.tsx';
 import s from './record-page.module.css';
@@ -65,32 +65,30 @@ function About({ person }: { readonly person: Person }) {
   const shown = (value: string | null) => (value ? <bdi>{value}</bdi> : <Quiet>–</Quiet>);
   return (
     <Card title="About">
-      <Stack>
-        {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
-        <Facts
-          columns={8}
-          facts={{
-            [person.isLead ? 'Lead' : 'Client']: (
-              <>
-                <code>{person.id}</code> <CopyButton value={String(person.id)} label="Copy client number" />
-              </>
-            ),
-            Name: role !== 'viewer' && shown(person.name),
-            Status: <Badge>{person.status}</Badge>,
-            'External ID': shown(person.externalId),
-            Email: role !== 'viewer' && shown(person.email),
-            Phone: role !== 'viewer' && shown(person.phone),
-            Created: <Moment time={person.createdUtc} />,
-            [`Version ${person.version}`]: <TimeAgo time={person.updatedUtc} />,
-            'Last changed by': shown(origin ?? person.origin),
-          }}
-        />
-        {roleAtLeast(role, 'admin') && (
-          <Row>
-            <ErasePerson id={person.id} />
-          </Row>
-        )}
-      </Stack>
+      {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
+      <Facts
+        columns={8}
+        facts={{
+          [person.isLead ? 'Lead' : 'Client']: (
+            <>
+              <code>{person.id}</code> <CopyButton value={String(person.id)} label="Copy client number" />
+            </>
+          ),
+          Name: role !== 'viewer' && shown(person.name),
+          Status: <Badge>{person.status}</Badge>,
+          'External ID': shown(person.externalId),
+          Email: role !== 'viewer' && shown(person.email),
+          Phone: role !== 'viewer' && shown(person.phone),
+          Created: <Moment time={person.createdUtc} />,
+          [`Version ${person.version}`]: <TimeAgo time={person.updatedUtc} />,
+          'Last changed by': shown(origin ?? person.origin),
+        }}
+      />
+      {roleAtLeast(role, 'admin') && (
+        <Row>
+          <ErasePerson id={person.id} />
+        </Row>
+      )}
     </Card>
   );
 }

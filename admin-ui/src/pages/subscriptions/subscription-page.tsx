@@ -17,7 +17,6 @@ import {
   Row,
   SkeletonCard,
   Split,
-  Stack,
   useFirstWait,
 } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
@@ -147,56 +146,52 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
   return (
     <>
       <Card title="Settings">
-        <Stack>
-          <Facts
-            columns={16}
-            facts={{
-              URL: (
-                <Row gap="xs" nowrap align="flex-start" justify="space-between">
-                  <code>{subscription.url}</code>
-                  <CopyButton value={subscription.url} label="Copy URL" />
-                </Row>
-              ),
-              Events: (
-                <Row gap="xs">
-                  {subscription.eventTypes.map((type) => (
-                    <Badge key={type} mono>
-                      {type}
-                    </Badge>
-                  ))}
-                </Row>
-              ),
-              'Last 24 hours': <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} />,
-              'Last success': when(health.lastSuccessUtc),
-              'Last failure': when(health.lastFailureUtc),
-              ...ruleFacts(subscription),
-              Description: subscription.description,
-              'Managed by': subscription.managedBy !== null && (
-                <Badge tone="info">{subscription.managedBy}</Badge>
-              ),
-              Created: <Moment time={subscription.createdUtc} />,
-              Changed: <TimeAgo time={subscription.updatedUtc} />,
-            }}
-          />
-        </Stack>
+        <Facts
+          columns={16}
+          facts={{
+            URL: (
+              <Row gap="xs" nowrap align="flex-start" justify="space-between">
+                <code>{subscription.url}</code>
+                <CopyButton value={subscription.url} label="Copy URL" />
+              </Row>
+            ),
+            Events: (
+              <Row gap="xs">
+                {subscription.eventTypes.map((type) => (
+                  <Badge key={type} mono>
+                    {type}
+                  </Badge>
+                ))}
+              </Row>
+            ),
+            'Last 24 hours': <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} />,
+            'Last success': when(health.lastSuccessUtc),
+            'Last failure': when(health.lastFailureUtc),
+            ...ruleFacts(subscription),
+            Description: subscription.description,
+            'Managed by': subscription.managedBy !== null && (
+              <Badge tone="info">{subscription.managedBy}</Badge>
+            ),
+            Created: <Moment time={subscription.createdUtc} />,
+            Changed: <TimeAgo time={subscription.updatedUtc} />,
+          }}
+        />
       </Card>
       <Card title="Signing secret">
-        <Stack gap="s">
-          <p>
-            {until === null ? (
-              'Signs every delivery. It cannot be shown again.'
-            ) : (
-              <>
-                Deliveries carry the signatures of the new and the old secret until <Moment time={until} />.
-              </>
-            )}
-          </p>
-          <div>
-            <Button size="s" icon={<KeyRound />} disabledReason={refusal} onClick={onRotate}>
-              Rotate secret…
-            </Button>
-          </div>
-        </Stack>
+        <p>
+          {until === null ? (
+            'Signs every delivery. It cannot be shown again.'
+          ) : (
+            <>
+              Deliveries carry the signatures of the new and the old secret until <Moment time={until} />.
+            </>
+          )}
+        </p>
+        <div>
+          <Button size="s" icon={<KeyRound />} disabledReason={refusal} onClick={onRotate}>
+            Rotate secret…
+          </Button>
+        </div>
       </Card>
     </>
   );

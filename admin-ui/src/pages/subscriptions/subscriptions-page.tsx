@@ -196,7 +196,6 @@ const columns = (): readonly Column<Subscription>[] => [
   },
   {
     header: 'Last 24 hours',
-    phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.health.succeeded24h} failed={one.health.failed24h} />,
   },
   {
