@@ -59,17 +59,12 @@ const useCommands = (text: string): { commands: readonly Choice[]; isPending: bo
     .filter((command) => words.every((word) => command.words.includes(word)))
     .sort((a, b) => rank(b, text, first) - rank(a, text, first))
     .slice(0, 40);
-  const isGuess = ({ target }: Found): boolean => 'email' in target || 'external' in target;
+  // What payloads may hold is no hit: the lists of events and deliveries filter by it.
+  const isHit = ({ target }: Found): boolean => !('email' in target || 'external' in target);
   const isNamed = hits[0] && rank(hits[0], text, first) > 0;
-  // Enter opens the first: what bears the name, then what the server found, then what contains the words, then guesses,
-  // which a hurried Enter must not meet before the answers.
-  const commands = [
-    ...(isNamed ? hits : []),
-    ...found.filter((one) => !isGuess(one)),
-    ...(isNamed ? [] : hits),
-    ...(isPending ? [] : found.filter(isGuess)),
-  ];
-  return { commands, isPending };
+  // Enter opens the first: what bears the name, then what the server found, then what contains the words.
+  const sure = found.filter(isHit);
+  return { commands: isNamed ? [...hits, ...sure] : [...sure, ...hits], isPending };
 };
 
 /** The whole name before its beginning, and that before any place. */
