@@ -33,7 +33,8 @@ export const watchTips = (): void => {
     if (target instanceof Element && !tip.contains(target)) offer(ownerOf(target), pointerDelayMs);
   };
   const focus = ({ target }: Event): void => {
-    if (target instanceof HTMLElement && target.matches(':focus-visible'))
+    // A dialog that has the focus itself shows no tip of what is in it.
+    if (target instanceof HTMLElement && target.matches(':focus-visible:not([role="dialog"])'))
       offer(ownerOf(target) ?? target.querySelector<HTMLElement>('[data-tip]'), 0);
   };
   addEventListener('pointerover', over, { passive: true });
