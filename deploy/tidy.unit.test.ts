@@ -239,7 +239,7 @@ describe('the house does not grow', () => {
     'services/crm': 6_852,
     'services/webhooks': 6_022,
     'services/dispatcher': 7_430,
-    'admin-ui': 16_261,
+    'admin-ui': 16_250,
     deploy: 4_500,
     tests: 65_820,
   };
