@@ -19,9 +19,16 @@ interface Terminal {
 const ofProcess: Terminal = {
   out: (text) => void process.stdout.write(text),
   write: (text) =>
-    new Promise((resolve, reject) =>
-      process.stdout.write(text, (error) => (error ? reject(error) : resolve())),
-    ),
+    new Promise((resolve, reject) => {
+      const { stdout } = process;
+      // A reader that has gone, such as `head`, is an error of the stream too.
+      stdout.once('error', reject);
+      stdout.write(text, (error) => {
+        if (error) return reject(error);
+        stdout.off('error', reject);
+        resolve();
+      });
+    }),
   err: (text) => void process.stderr.write(text),
 };
 
