@@ -233,7 +233,7 @@ describe('the house does not grow', () => {
     'services/runtime': 6_385,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
-    'services/gateway': 5_215,
+    'services/gateway': 5_279,
     'services/agents': 700,
     'services/access': 9_095,
     'services/crm': 6_852,
@@ -241,7 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_430,
     'admin-ui': 16_250,
     deploy: 4_500,
-    tests: 65_875,
+    tests: 65_952,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

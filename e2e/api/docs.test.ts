@@ -5,11 +5,15 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { keyOperations } from '@causeway/proto';
 import { detailCodes, errorCodes } from '@causeway/proto/errors';
+import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { addEmployee } from './support/people.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
+const receiver = await testReceiver();
 const folder = resolve(import.meta.dirname, '../../proto/guides');
 const guides = readdirSync(folder).map((file) => file.replace('.md', ''));
 const pages = [
@@ -89,6 +93,45 @@ const printed: Readonly<Record<string, readonly string[]>> = {
   tools: ['read the log'],
   versions: [],
 };
+const blocksOf = (guide: string) => [...readFileSync(join(folder, `${guide}.md`), 'utf8').matchAll(block)];
+const firstCall = (language: string) => blocksOf('first-call').find(([, of]) => of === language)![3]!;
+
+/** A folder inside the repository, so that programs find the client, with the helper for Python. */
+const guideFolder = async (key: string) => {
+  const home = mkdtempSync(join(import.meta.dirname, '.guide-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const installed = join(home, 'node_modules/@causeway/client');
+  mkdirSync(installed, { recursive: true });
+  writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}');
+  writeFileSync(join(installed, 'index.js'), `export * from '${resolve(folder, '../client/index.ts')}';`);
+  for (const [, , file, code] of blocksOf('first-call')) if (file) writeFileSync(join(home, file), code!);
+  return { home, env: { ...process.env, CAUSEWAY_URL: world.baseUrl, CAUSEWAY_KEY: key } };
+};
+
+/** A company with a record of each kind that the calls of the reference name. */
+const makeExamples = async () => {
+  const company = await world.company();
+  const { value: key } = await company.key();
+  const ask = async (path: string, body?: object) =>
+    (await world.ask(path, { key, ...(body && { method: 'POST', body: JSON.stringify(body) }) })).json;
+  const person = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com' };
+  const { client_id: lead } = await ask('/integrations/leads', person);
+  const { client_id: client } = await ask('/integrations/clients', { ...person, external_id: 'crm-88' });
+  const { client_id } = await ask('/integrations/leads', person);
+  const { employee_id: affiliate } = await ask('/integrations/affiliates', person);
+  const employee = await addEmployee(world, { company_id: company.id, first_name: 'Grace', last_name: 'M' });
+  const types = { eventTypes: ['client.created'] };
+  const { id: hook } = await ask('/webhooks/subscriptions', { url: receiver.url, ...types });
+  const { id: event } = await ask('/events/test', { type: 'client.created' });
+  await until('it is delivered', async () => {
+    const { deliveries } = await ask(`/webhooks/subscriptions/${hook}/deliveries?state=succeeded`);
+    return deliveries.length > 0;
+  });
+  const since = { kind: 'filter', since: '2026-01-15T00:00:00.000Z', states: ['succeeded'] };
+  const { id: replay } = await ask(`/webhooks/subscriptions/${hook}/replays`, since);
+  return { key, lead, client, person: client_id, affiliate, employee, hook, event, replay };
+};
+
 const block = /^```(sh|ts|python) ?(\S*)\n((?:(?!```).*\n)*)/gm;
 const programs: Readonly<Record<string, readonly [ending: string, command: string]>> = {
   sh: ['sh', 'bash'],
@@ -99,31 +142,67 @@ const programs: Readonly<Record<string, readonly [ending: string, command: strin
 test.each(guides)(
   'The programs of the guide %s run as they are',
   async (name) => {
-    // Inside the repository, so that the programs find the client.
-    const home = mkdtempSync(join(import.meta.dirname, '.guide-'));
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-    const installed = join(home, 'node_modules/@causeway/client');
-    mkdirSync(installed, { recursive: true });
-    writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}');
-    writeFileSync(join(installed, 'index.js'), `export * from '${resolve(folder, '../client/index.ts')}';`);
-    const blocksOf = (guide: string) => [
-      ...readFileSync(join(folder, `${guide}.md`), 'utf8').matchAll(block),
-    ];
-    for (const [, , file, code] of blocksOf('first-call')) if (file) writeFileSync(join(home, file), code!);
     const said: string[] = [];
     for (const [at, [, language, file, code]] of blocksOf(name).entries()) {
       if (file) continue;
       const [ending, command] = programs[language!]!;
+      const { value: key } = await (await world.company()).key();
+      const { home, env } = await guideFolder(key);
       const program = join(home, `block-${at}.${ending}`);
       writeFileSync(program, code!);
-      const { value: key } = await (await world.company()).key();
-      const env = { ...process.env, CAUSEWAY_URL: world.baseUrl, CAUSEWAY_KEY: key };
       const { stdout } = await promisify(execFile)(command, [program], { cwd: home, env });
       said.push(stdout);
     }
     expect(said.map((text, at) => text.includes(printed[name]![at]!) || text)).toEqual(
       printed[name]!.map(() => true),
     );
+  },
+  60_000,
+);
+
+test.each(['sh', 'ts', 'python'])(
+  'The calls of the reference run in %s',
+  async (language) => {
+    const { text } = await world.ask('//docs');
+    const title = { sh: 'curl', ts: 'TypeScript', python: 'Python' }[language]!;
+    const shown = [...text.matchAll(/<details name="code-(\w+)"[\s\S]*?(?=<details><summary>Answers)/g)].map(
+      ([calls, id = '']) => {
+        const code = new RegExp(`<summary>${title}</summary><pre><code>([^<]*)`).exec(calls)![1]!;
+        return { id, code: code.replace(/&#(\d+);/g, (_, number) => String.fromCharCode(number)) };
+      },
+    );
+    expect(shown.length).toBe(keyOperations.length);
+    const made = await makeExamples();
+    const placed = ({ id, code }: (typeof shown)[number]): string =>
+      code
+        .replace(
+          /\b1042\b/,
+          String(/Lead/.test(id) ? made.lead : /Client/.test(id) ? made.client : made.person),
+        )
+        .replace(/\b31\b/, String(made.affiliate))
+        .replace(/(_id"?: ?|_id":)7\b/g, `$1${made.employee}`)
+        .replace(
+          /\b42\b/,
+          String(id === 'getEvent' ? made.event : id === 'getSubscriptionReplay' ? made.replay : made.hook),
+        );
+    // Some end what others need.
+    const places = ['updateSubscription', 'deleteSubscription', 'erasePerson'];
+    const ordered = shown.toSorted((a, b) => places.indexOf(a.id) - places.indexOf(b.id));
+    // No receiver has failed.
+    const codes = ordered.filter(({ id }) => id !== 'getIncident').map(placed);
+    const { home, env } = await guideFolder(made.key);
+    const program = {
+      sh: () =>
+        codes
+          .map((code) => `${code.replace('curl -sS', 'curl -sS --fail-with-body')} || exit 1; echo`)
+          .join('\n'),
+      ts: () =>
+        `${firstCall('ts').split('\n\nconst lead')[0]}\n${codes.map((code) => `{ ${code} }`).join('\n')}`,
+      python: () => `from causeway import call\n${codes.join('\n')}`,
+    }[language as 'sh'];
+    const [ending, command] = programs[language]!;
+    writeFileSync(join(home, `calls.${ending}`), program());
+    await promisify(execFile)(command, [join(home, `calls.${ending}`)], { cwd: home, env });
   },
   60_000,
 );

@@ -1,4 +1,5 @@
 import type { Json } from '@causeway/proto/openapi';
+import { callsOf } from './doc-calls.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the parts of an OpenAPI document.
 type Any = any;
@@ -86,9 +87,14 @@ export const referenceHtml = (document: Json): { readonly nav: string; readonly 
         return `<h4>${status}</h4>${markdownHtml(response.description)}${isSuccess && json.schema ? table('Fields', rowsOf(json.schema)) : ''}${example('Example', json.example ?? shown?.value)}`;
       })
       .join('');
-  const section = (heading: string, operation: Any, answers: string): string => {
+  const section = (heading: string, operation: Any, answers: string, calls = ''): string => {
     const body = bodyOf(operation.requestBody);
-    return `<section id="${operation.operationId}"><h3>${escapeHtml(operation.summary)}</h3><p><code>${escapeHtml(heading)}</code>${operation.deprecated ? ' <strong>Deprecated</strong>' : ''}</p>${markdownHtml(operation.description)}${table('Parameters', parametersOf(operation))}${body.schema ? table('Body', rowsOf(body.schema)) : ''}${example('Example of the body', body.example)}${answers}</section>`;
+    return `<section id="${operation.operationId}"><h3>${escapeHtml(operation.summary)}</h3><p><code>${escapeHtml(heading)}</code>${operation.deprecated ? ' <strong>Deprecated</strong>' : ''}</p>${markdownHtml(operation.description)}${table('Parameters', parametersOf(operation))}${body.schema ? table('Body', rowsOf(body.schema)) : ''}${calls || example('Example of the body', body.example)}${answers}</section>`;
+  };
+  const calls = (method: string, path: string, operation: Any): string => {
+    const { operationId, parameters = [], requestBody } = operation;
+    const called = { operationId, parameters: parameters.map(resolved), body: bodyOf(requestBody).example };
+    return codeHtml(callsOf(method, path, called), operationId);
   };
   const listed: readonly { readonly operation: Any; readonly html: string }[] = [
     ...Object.entries<Any>(paths).flatMap(([path, methods]) =>
@@ -98,6 +104,7 @@ export const referenceHtml = (document: Json): { readonly nav: string; readonly 
           `${method.toUpperCase()} ${path}`,
           operation,
           `<details><summary>Answers</summary>${answersOf(operation)}</details>`,
+          calls(method.toUpperCase(), path, operation),
         ),
       })),
     ),
@@ -119,7 +126,7 @@ export const referenceHtml = (document: Json): { readonly nav: string; readonly 
           `<h2>${escapeHtml(name)}</h2><ul>${all.map(({ operation }: Any) => `<li><a href="#${operation.operationId}">${escapeHtml(operation.summary)}</a></li>`).join('')}</ul>`,
       )
       .join(''),
-    main: `<h1>Reference</h1>${markdownHtml(info.description)}${groups
+    main: `<h1>Reference</h1>${markdownHtml(info.description)}${markdownHtml(callsText)}${groups
       .map(
         ({ name, description, all }: Any) =>
           `<h2>${escapeHtml(name)}</h2>${markdownHtml(description)}${all.map(({ html }: Any) => html).join('')}`,
@@ -127,6 +134,9 @@ export const referenceHtml = (document: Json): { readonly nav: string; readonly 
       .join('')}`,
   };
 };
+
+const callsText =
+  '**Calls.** The lines in TypeScript and Python use `causeway` and `call` of the guide [First call](/docs/first-call). Put IDs of your company in place of theirs.';
 
 /** A document of the project as HTML: headings, lists, tables, code, paragraphs. Nothing in it is taken as HTML. */
 export const markdownHtml = (text = ''): string =>
@@ -136,7 +146,7 @@ export const markdownHtml = (text = ''): string =>
     .join('\n');
 
 /** Neighbouring blocks are the same in several languages, of which one is shown at a time. */
-const codeHtml = (text: string, at: number): string => {
+const codeHtml = (text: string, at: number | string): string => {
   const blocks = [...text.matchAll(/^```(\w*) ?(.*)\n((?:(?!```).*\n)*)```/gm)];
   const shown = blocks.map(([, language = '', name, code = '']) => ({
     title: name || languages[language] || '',
