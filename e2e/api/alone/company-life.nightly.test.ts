@@ -80,9 +80,10 @@ const settled = async ({ companyId }: Scene): Promise<Record<string, string>> =>
   ];
   const read = async () =>
     Object.fromEntries(Object.entries(await rowsOf(companyId)).filter(([table]) => !late.includes(table)));
-  await until('its delivery is recorded', async () => {
-    const { deliveries, event_outbox } = await read();
-    return deliveries !== undefined && event_outbox === undefined;
+  await until('its delivery and the use of its key are recorded', async () => {
+    const { deliveries, event_outbox, api_keys = '' } = await read();
+    const isUseRecorded = api_keys.includes('"last_used_utc":"');
+    return deliveries !== undefined && event_outbox === undefined && isUseRecorded;
   });
   return read();
 };
