@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_187,
-    'services/runtime': 6_385,
+    'services/runtime': 6_400,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
     'services/gateway': 5_279,
@@ -240,8 +240,8 @@ describe('the house does not grow', () => {
     'services/webhooks': 6_022,
     'services/dispatcher': 7_430,
     'admin-ui': 16_250,
-    deploy: 4_500,
-    tests: 65_952,
+    deploy: 4_625,
+    tests: 65_985,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

@@ -32,7 +32,7 @@ describe.each(own)('%s', (name, service) => {
   const env = environmentOf(service);
 
   test('runs its own program', () => {
-    expect(service.command).toEqual([programs[name] ?? `services/${name}/main.ts`]);
+    expect(service.command).toEqual([programs[name] ?? `services/dist/${name}.mjs`]);
   });
 
   test('has valid settings and no unknown ones', () => {

@@ -7,6 +7,8 @@ import { cleanUp, provided, testNats, testProcess, withDatabase } from '@causewa
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
+import { buildServices } from '../local/builds.ts';
+import { terminalReport } from '../local/report.ts';
 import { mysqlServices } from '../mysql/privileges.ts';
 import { authorization, natsUsers } from '../nats/permissions.ts';
 import { passwordVariable } from '../nats/production/users.ts';
@@ -32,6 +34,7 @@ const layOut = (): string => {
     const place = join('node_modules', name);
     cpSync(join(root, place), join(app, place), { recursive: true, filter: (file) => !otherBinary(file) });
   }
+  cpSync(join(root, 'services/dist'), join(app, 'services/dist'), { recursive: true });
   mkdirSync(join(app, 'node_modules/@causeway'));
   for (const workspace of imageWorkspaces['causeway/services']) {
     symlinkSync(
@@ -52,6 +55,7 @@ const makeCertificate = (): string => {
   return folder;
 };
 
+await buildServices(root, terminalReport);
 const app = layOut();
 const natsPassword = (user: string): string => `password-of-${user}`;
 const certificates = makeCertificate();

@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# One image for every service, with the portal's pages, and for the migration job: `docker run <image> services/crm/main.ts`.
+# One image for every service, with the portal's pages, and for the migration job: `docker run <image> services/dist/crm.mjs`.
 # Build from the repository: docker build -f deploy/docker/services.Dockerfile -t causeway/services .
 
 # glibc 2.38 or newer: the prebuilt uWebSockets.js needs it, so neither bookworm nor Alpine will do.
@@ -40,11 +40,23 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
     ! -name "uws_linux_$(node -p process.arch)_$(node -p process.versions.modules).node" -delete \
   && node -e "require('uWebSockets.js')"
 
+# What the services start from; other programs, and their threads, run from the sources.
+FROM manifests AS bundle
+RUN npm ci --omit=optional --ignore-scripts --no-audit --no-fund --workspace proto --workspace services/access \
+    --workspace services/agents --workspace services/crm --workspace services/deliveries --workspace services/dispatcher \
+    --workspace services/gateway --workspace services/identity --workspace services/runtime --workspace services/webhooks \
+    --workspace deploy/local
+COPY proto proto
+COPY services services
+COPY deploy/local/bundle.ts deploy/local/
+RUN node deploy/local/bundle.ts
+
 FROM node:24-trixie-slim
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY proto proto
 COPY services services
+COPY --from=bundle /app/services/dist services/dist
 COPY deploy/migrate deploy/migrate
 COPY deploy/mysql deploy/mysql
 COPY deploy/data/restored deploy/data/restored
@@ -55,6 +67,6 @@ COPY --from=portal /app/admin-ui/dist admin-ui/dist
 # The user `node` of the base image, by number, so that Kubernetes can see that it is not root.
 USER 1000:1000
 EXPOSE 8080 9090
-# Node runs the TypeScript directly, as process 1: it handles SIGTERM itself and has no children.
+# Node is process 1: it handles SIGTERM itself and has no children.
 # The flags: deploy/local/service-run.ts.
-ENTRYPOINT ["node", "--external-memory-accounted-in-global-limit", "--initial-old-space-size=96"]
+ENTRYPOINT ["node", "--external-memory-accounted-in-global-limit", "--initial-old-space-size=96", "--enable-source-maps", "--expose-gc"]

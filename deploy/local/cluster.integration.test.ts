@@ -155,11 +155,12 @@ describe('a running stack', () => {
     await nothingLeft(other);
   });
 
-  test('runs beside another in the foreground, whose curl commands work when pasted; Ctrl-C twice ends that with exit code 0', async () => {
+  test('runs beside another with all services in one process, in the foreground, whose curl commands work when pasted; Ctrl-C twice ends that with exit code 0', async () => {
     const other = newHome();
-    const run = command('start.ts', other, '--port', String(await freePort()));
+    const run = command('start.ts', other, '--together', '--port', String(await freePort()));
     await expect.poll(() => run.said.text).toContain('Ctrl-C ends it');
     const second = readStack(other) as Stack;
+    expect(second.processes.map(({ name }) => name).toSorted()).toEqual(['mysql', 'nats', 'services']);
     expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
     expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 });
     expect((await lookUpEmployees({ ...second, apiKey: stack.apiKey })).status).toBe(401);
@@ -176,11 +177,26 @@ describe('a running stack', () => {
       url: `${second.receiverUrl}hook`,
       signingSecret: expect.stringMatching(/^whsec_/),
     });
+    const client = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
+    const created = await fetch(`${second.baseUrl}/api/v1/integrations/clients`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': second.apiKey, 'Content-Type': 'application/json' },
+      body: JSON.stringify(client),
+    });
+    expect(created.status).toBe(201);
+    const arrived = () => fetch(`${second.receiverUrl}_received`).then((response) => response.text());
+    await expect.poll(arrived).toContain('ada@example.com');
+    const services = join(other, 'logs', 'services.log');
     run.child.kill('SIGINT');
     await sleep(50);
     run.child.kill('SIGINT');
     expect(await run.ended).toMatchObject({ code: 0 });
     await nothingLeft(other);
+    // The edge stops first, and each drains to its end.
+    const stopped = readFileSync(services, 'utf8').matchAll(/"service":"(\w+)".*"msg":"stopped"/g);
+    const names = [...stopped].map(([, name]) => name);
+    expect(names[0]).toBe('gateway');
+    expect(names.toSorted()).toEqual(['access', 'crm', 'dispatcher', 'gateway', 'webhooks']);
   });
 
   test.each(['gateway-1', 'nats', 'mysql'])(

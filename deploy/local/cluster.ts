@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, checkNats, connectBus, MigrationError, migrate } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
 import { migrationFolders } from '../migrate/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
 import { startBeside } from './beside.ts';
+import { buildPortal, buildServices } from './builds.ts';
 import { type Demo, seedDemoOnce } from './demo.ts';
 import { startAtFirstCall } from './first-call.ts';
 import { endLeftovers, removeStack, type Stack, stackMark, writeStack } from './home.ts';
 import type { StartOptions } from './options.ts';
-import { buildPortal } from './portal.ts';
 import { freePorts, isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLaunchers, type ServiceSpec, serviceSpecs, type Wiring } from './programs.ts';
 import type { Report } from './report.ts';
@@ -32,6 +31,7 @@ interface ClusterContext {
 
 export interface Cluster {
   readonly stack: Stack;
+  /** From the sources as they are now. */
   restart(service: string): Promise<void>;
   /** The edge first, then the services, then the servers. */
   stop(): Promise<void>;
@@ -52,6 +52,7 @@ export const startCluster = async (context: ClusterContext): Promise<Cluster> =>
     await beside.close();
   };
   const restart = async (service: string) => {
+    await buildServices(context.root, context.report);
     await Promise.all(
       kept.filter(({ name }) => name.startsWith(`${service}-`)).map((process) => process.restart()),
     );
@@ -128,7 +129,10 @@ const bringUp = async (
     env.NATS_URL ||
     nats.map((one, at) => (at === 0 ? one.server().urlFor(user) : one.server().url)).join(',');
 
-  const portalDir = env.PORTAL_DIR || (await buildPortal(root, report));
+  // Neither waits for the other, and the servers for neither.
+  const builds = [env.PORTAL_DIR || buildPortal(root, report), buildServices(root, report)] as const;
+  const built = Promise.all(builds);
+  built.catch(() => {});
   await report.step('MySQL and NATS', () =>
     all([
       ...(env.MYSQL_URL ? [requireMysql(env.MYSQL_URL)] : [start({ name: 'mysql', launch: mysql.launch })]),
@@ -142,54 +146,71 @@ const bringUp = async (
   const { make: makeUsers, urlFor } = mysqlUsers(root, secrets);
   if (!env.MYSQL_URL) await report.step('users', () => orAborted(makeUsers(mysqlUrl()), signal));
 
+  const [portalDir, servicesDir] = await orAborted(built, signal);
+  const settingsOf = (spec: ServiceSpec, name: string): NodeJS.ProcessEnv => ({
+    ...(options.nats >= 3 ? { NATS_REPLICAS: '3' } : {}),
+    ...(spec.keepsMembers && !env.SMTP_URL ? mail : {}),
+    ...passedOn(env),
+    [stackMark]: home,
+    INSTANCE: name,
+    METRICS_PORT: '0',
+    ...(spec.isCalled || spec.name === 'gateway' ? { PUBLIC_URL: baseUrl, PORTAL_URL: mail.PORTAL_URL } : {}),
+    ...(spec.isCalled
+      ? { HOST: host, PORT: String(calledPort), INTERFACE_URL: `http://${host}:${interfacePort}` }
+      : { NATS_URL: natsUrl(spec.name) }),
+    ...(spec.mysqlUser ? { MYSQL_URL: env.MYSQL_URL || urlFor(spec.mysqlUser, mysqlUrl()) } : {}),
+    ...(spec.keepsSecrets
+      ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
+      : {}),
+    ...(spec.keepsMembers
+      ? { PORTAL_SECRET_KEYS: env.PORTAL_SECRET_KEYS || keyRing(secrets('portal secret key')) }
+      : {}),
+    ...(spec.name === 'gateway'
+      ? {
+          ...{ HOST: host, PORT: String(options.port), PORTAL_DIR: portalDir },
+          ...{ AGENTS_URL: `http://${host}:${agentsPort}`, AGENTS_PORT: String(interfacePort) },
+        }
+      : {}),
+  });
+  const launchOf = (name: string, program: string, settings: () => NodeJS.ProcessEnv) => async () =>
+    runService({
+      name,
+      entry: join(servicesDir, `${program}.mjs`),
+      services: program === 'together' ? resident.length : 1,
+      env: (await context.wiring?.environment?.(name, settings())) ?? settings(),
+      logFile: join(home, 'logs', `${name}.log`),
+    });
   const startService = (spec: ServiceSpec): Promise<unknown>[] =>
     Array.from({ length: options.counts[spec.name] }, (_, at) => {
       const name = `${spec.name}-${at + 1}`;
-      const launch = async () => {
-        const environment = {
-          ...(options.nats >= 3 ? { NATS_REPLICAS: '3' } : {}),
-          ...(spec.keepsMembers && !env.SMTP_URL ? mail : {}),
-          ...passedOn(env),
-          [stackMark]: home,
-          INSTANCE: name,
-          METRICS_PORT: '0',
-          ...(spec.isCalled || spec.name === 'gateway'
-            ? { PUBLIC_URL: baseUrl, PORTAL_URL: mail.PORTAL_URL }
-            : {}),
-          ...(spec.isCalled
-            ? { HOST: host, PORT: String(calledPort), INTERFACE_URL: `http://${host}:${interfacePort}` }
-            : { NATS_URL: natsUrl(spec.name) }),
-          ...(spec.mysqlUser ? { MYSQL_URL: env.MYSQL_URL || urlFor(spec.mysqlUser, mysqlUrl()) } : {}),
-          ...(spec.keepsSecrets
-            ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
-            : {}),
-          ...(spec.keepsMembers
-            ? { PORTAL_SECRET_KEYS: env.PORTAL_SECRET_KEYS || keyRing(secrets('portal secret key')) }
-            : {}),
-          ...(spec.name === 'gateway'
-            ? {
-                ...{ HOST: host, PORT: String(options.port), PORTAL_DIR: portalDir },
-                ...{ AGENTS_URL: `http://${host}:${agentsPort}`, AGENTS_PORT: String(interfacePort) },
-              }
-            : {}),
-        };
-        return runService({
-          name,
-          entry: entryOf(root, spec),
-          env: (await context.wiring?.environment?.(name, environment)) ?? environment,
-          logFile: join(home, 'logs', `${name}.log`),
-        });
-      };
-      if (!spec.isCalled) return start({ name, launch });
-      const startCalled = () => start({ name, launch });
-      const onFailure = ({ message }: Error) => report.line(message);
-      const ends = { host, port: agentsPort, target: calledPort };
-      return startAtFirstCall({ ...ends, start: startCalled, onFailure }).then((close) => {
-        closers.push(close);
-      });
+      return start({ name, launch: launchOf(name, spec.name, () => settingsOf(spec, name)) });
     });
-  const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
-  await report.step('services', () => all(present.flatMap(startService)));
+  const startTogether = (): Promise<void> => {
+    const settings = () =>
+      Object.fromEntries([
+        ...Object.entries({ ...passedOn(env), [stackMark]: home }),
+        ...resident.flatMap((spec) =>
+          Object.entries(settingsOf(spec, `${spec.name}-1`)).map(
+            ([variable, value]) => [`${spec.name.toUpperCase()}__${variable}`, value] as const,
+          ),
+        ),
+      ]);
+    return start({ name: 'services', launch: launchOf('services', 'together', settings) });
+  };
+  const startCalled = async (spec: ServiceSpec): Promise<void> => {
+    const name = `${spec.name}-1`;
+    const launch = launchOf(name, spec.name, () => settingsOf(spec, name));
+    const onFailure = ({ message }: Error) => report.line(message);
+    const ends = { host, port: agentsPort, target: calledPort };
+    closers.push(await startAtFirstCall({ ...ends, start: () => start({ name, launch }), onFailure }));
+  };
+  const resident = serviceSpecs.filter(({ isCalled }) => !isCalled);
+  await report.step('services', () =>
+    all([
+      ...serviceSpecs.filter(({ isCalled }) => isCalled).map(startCalled),
+      ...(options.together ? [startTogether()] : resident.flatMap(startService)),
+    ]),
+  );
 
   demo = await seedDemoOnce({
     ...{ home, report, signal },
@@ -203,8 +224,6 @@ const bringUp = async (
 };
 
 const keyRing = (secret: string): string => `local:${createHash('sha256').update(secret).digest('base64')}`;
-
-const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
 
 const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
   const own = /^(npm_|MYSQL_URL$|NATS_URL$|PORT$|HOST$|INSTANCE$|METRICS_)/;

@@ -7,14 +7,14 @@ export interface Report {
 
 export const terminalReport: Report = { step, line: (text) => process.stderr.write(`${text}\n`) };
 
-type Message = { readonly type: 'step'; readonly title: string } | { readonly type: 'stepEnded' };
+type Message = { readonly type: 'step' | 'stepEnded'; readonly title: string };
 
 /** Sends to the process that waits for the start (`--detach`). */
 export const remoteReport: Report = {
   step: async (title, work) => {
     send({ type: 'step', title });
     const result = await work();
-    send({ type: 'stepEnded' });
+    send({ type: 'stepEnded', title });
     return result;
   },
   line: terminalReport.line,
@@ -25,14 +25,10 @@ const send = (message: Message): void => {
 };
 
 export const replay = (): ((message: unknown) => void) => {
-  let end = () => {};
-  let shown: Promise<unknown> = Promise.resolve();
+  const ends = new Map<string, () => void>();
   return (message) => {
-    const { type, title } = message as { type?: string; title?: string };
-    if (type === 'stepEnded') end();
-    if (type !== 'step' || title === undefined) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    end = resolve;
-    shown = shown.then(() => step(title, () => promise));
+    const { type, title = '' } = message as Partial<Message>;
+    if (type === 'stepEnded') ends.get(title)?.();
+    if (type === 'step') void step(title, () => new Promise<void>((end) => ends.set(title, end)));
   };
 };

@@ -111,19 +111,22 @@ const readyTimeoutMs = 60_000;
 export const nodeFlags = [
   '--external-memory-accounted-in-global-limit',
   '--initial-old-space-size=96',
+  '--enable-source-maps',
+  '--expose-gc',
 ] as const;
 
 /** The process reports over IPC when it is ready, and ends when this process is gone. */
 export const runService = async (options: ServiceRunOptions): Promise<Run> => {
-  const { name, entry, env, logFile } = options;
+  const { name, entry, services = 1, env, logFile } = options;
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
   const { promise: ready, resolve, reject } = Promise.withResolvers<string | null>();
+  let readyCount = 0;
   const program = await spawnGuarded({
     command: process.execPath,
     args: [...nodeFlags, entry],
     env,
     logFile,
-    onMessage: (message) => isReady(message) && resolve(message.metricsUrl),
+    onMessage: (message) => isReady(message) && ++readyCount >= services && resolve(message.metricsUrl),
   });
   const fail = (reason: string) =>
     reject(new SetupError(`${name} ${reason}; its log is ${logFile}.`, { cause: tail(logFile, logStart) }));
@@ -137,6 +140,8 @@ export const runService = async (options: ServiceRunOptions): Promise<Run> => {
 interface ServiceRunOptions {
   readonly name: string;
   readonly entry: string;
+  /** How many of them tell that they are ready. */
+  readonly services?: number;
   readonly env: NodeJS.ProcessEnv;
   readonly logFile: string;
 }

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs';
 import { join } from 'node:path';
+import { buildPortal } from './builds.ts';
 import type { Cluster } from './cluster.ts';
-import { buildPortal } from './portal.ts';
 import { serviceSpecs } from './programs.ts';
 import type { Report } from './report.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
-import { buildPortal } from '../../deploy/local/portal.ts';
+import { buildPortal } from '../../deploy/local/builds.ts';
 import { terminalReport } from '../../deploy/local/report.ts';
 import { giveUp, step } from '../../deploy/local/toolchain/terminal.mjs';
 import { testChosen, testFiles } from './choice.ts';

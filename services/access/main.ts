@@ -5,7 +5,7 @@ import { createAccess } from './service.ts';
 
 await runService<AccessTables, ReturnType<typeof readConfig>>(
   'access',
-  () => readConfig(readEnv()),
+  () => readConfig(readEnv('access')),
   tenantTables,
   (parts, config) =>
     createAccess({

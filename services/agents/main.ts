@@ -4,7 +4,7 @@ import { startAgents } from './service.ts';
 
 await runProcess(
   'agents',
-  () => parseConfig(agentsConfig, readEnv()),
+  () => parseConfig(agentsConfig, readEnv('agents')),
   async (kit, config) => {
     const { port } = await startAgents(kit, config);
     kit.log.info({ port }, 'listening');

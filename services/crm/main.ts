@@ -5,7 +5,7 @@ import { tenantTables } from './tables.ts';
 
 await runService(
   'crm',
-  () => parseConfig(crmConfig, readEnv()),
+  () => parseConfig(crmConfig, readEnv('crm')),
   tenantTables,
   (parts, config) => createCrm({ ...parts, writeGroupSize: config.WRITE_GROUP_SIZE }),
 );

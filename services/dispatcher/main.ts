@@ -5,7 +5,7 @@ import { type Tables, tenantTables } from './tables.ts';
 
 await runProcess(
   'dispatcher',
-  () => readConfig(readEnv()),
+  () => readConfig(readEnv('dispatcher')),
   async (kit, config) => {
     const { log, metrics } = kit;
     // Locks must not outlast leases when another dispatcher has to continue the work.

@@ -4,7 +4,7 @@ import { startGateway } from './service.ts';
 
 await runProcess(
   'gateway',
-  () => parseConfig(gatewayConfig, readEnv()),
+  () => parseConfig(gatewayConfig, readEnv('gateway')),
   async (kit, config) => {
     await startGateway(kit, await openBus(kit, config), config);
   },

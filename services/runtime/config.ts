@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { parseKeyRing } from './sealed-secret.ts';
 
-export const readEnv = (): NodeJS.ProcessEnv => process.env;
+/** @param service where several share a process, its own variables are named `SERVICE__NAME`. */
+export const readEnv = (service?: string): NodeJS.ProcessEnv => {
+  const prefix = `${service?.toUpperCase()}__`;
+  const its = Object.entries(process.env).filter(([name]) => name.startsWith(prefix));
+  return {
+    ...process.env,
+    ...Object.fromEntries(its.map(([name, value]) => [name.slice(prefix.length), value])),
+  };
+};
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -47,36 +47,32 @@ export const runProcess = async <Config extends ProcessConfig>(
   const { log, flush } = createLog({ name, instance, level: config.LOG_LEVEL, onLost: () => lost.value++ });
   const checks = new Map<string, ReadyCheck>();
   const stops: { name: string; stop: () => Promise<void> | void }[] = [];
-  let stopping: Promise<void> | undefined;
 
-  const end = (code: number): never => {
-    flush();
-    process.exit(code);
-  };
-  const stop = (reason: string, code: number): Promise<void> => {
-    stopping ??= (async () => {
-      const startedMs = performance.now();
-      log.info({ reason }, 'draining');
-      setTimeout(() => {
-        log.error({ timeoutMs: config.DRAIN_TIMEOUT_MS }, 'drain took too long; ending with work left');
-        end(1);
-      }, config.DRAIN_TIMEOUT_MS).unref();
-      for (const part of stops.reverse()) {
-        try {
-          await part.stop();
-        } catch (error) {
-          log.error({ error, part: part.name }, 'part did not stop cleanly');
-        }
+  const drain = async (reason: string): Promise<void> => {
+    const startedMs = performance.now();
+    log.info({ reason }, 'draining');
+    setTimeout(() => {
+      log.error({ timeoutMs: config.DRAIN_TIMEOUT_MS }, 'drain took too long; ending with work left');
+      flush();
+      process.exit(1);
+    }, config.DRAIN_TIMEOUT_MS).unref();
+    for (const part of stops.reverse()) {
+      try {
+        await part.stop();
+      } catch (error) {
+        log.error({ error, part: part.name }, 'part did not stop cleanly');
       }
-      log.info({ durationMs: Math.round(performance.now() - startedMs) }, 'stopped');
-      end(code);
-    })();
-    return stopping;
+    }
+    log.info({ durationMs: Math.round(performance.now() - startedMs) }, 'stopped');
+    flush();
   };
-
-  process.on('SIGTERM', () => void stop('SIGTERM', 0));
-  process.on('SIGINT', () => void stop('SIGINT', 0));
-  process.on('disconnect', () => void stop('the supervisor is gone', 0));
+  let stopping: Promise<void> | undefined;
+  processes.push({ stop: (reason) => (stopping ??= drain(reason)) });
+  if (processes.length === 1) {
+    process.on('SIGTERM', () => void end('SIGTERM', 0));
+    process.on('SIGINT', () => void end('SIGINT', 0));
+    process.on('disconnect', () => void end('the supervisor is gone', 0));
+  }
   let started = false;
   const unexpected = metrics.counter(runtimeMetrics.process_unexpected_errors_total).cell();
   // Ending the process would fail the calls of all its callers, and a caller who can make it throw could do so again and again.
@@ -85,10 +81,13 @@ export const runProcess = async <Config extends ProcessConfig>(
     unexpected.value++;
     if (started) return log.error({ error }, 'unexpected error');
     log.fatal({ error }, 'unexpected error at the start');
-    end(1);
+    flush();
+    process.exit(1);
   };
-  process.on('uncaughtException', onUnexpected);
-  process.on('unhandledRejection', onUnexpected);
+  if (processes.length === 1) {
+    process.on('uncaughtException', onUnexpected);
+    process.on('unhandledRejection', onUnexpected);
+  }
 
   const kit: Kit = {
     name,
@@ -102,7 +101,7 @@ export const runProcess = async <Config extends ProcessConfig>(
     onStop: (part, stopPart) => stops.push({ name: part, stop: stopPart }),
     fail: (reason, error) => {
       log.fatal({ error }, reason);
-      void stop(reason, error instanceof ConfigError ? configExit : 1);
+      void end(reason, error instanceof ConfigError ? configExit : 1);
     },
   };
   const health = await startHealth({
@@ -120,8 +119,27 @@ export const runProcess = async <Config extends ProcessConfig>(
     return;
   }
   started = true;
+  // What the start leaves behind, 40 MB of each process, would stay for as long as a service has little to do.
+  setTimeout(
+    () => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+    1000,
+  ).unref();
   log.info({ version, metricsUrl: health.url }, 'ready');
   process.send?.({ type: 'ready', metricsUrl: health.url });
+};
+
+/** One, or all of `services/together.ts`. */
+const processes: { readonly stop: (reason: string) => Promise<void> }[] = [];
+let ending: Promise<never> | undefined;
+
+/** The last that started is the edge: it takes nothing new before those that it calls stop. */
+const end = (reason: string, code: number): Promise<never> => {
+  ending ??= (async () => {
+    await processes.at(-1)?.stop(reason);
+    await Promise.all(processes.map(({ stop }) => stop(reason)));
+    process.exit(code);
+  })();
+  return ending;
 };
 
 /** EX_CONFIG in sysexits.h: restarting does not help. */

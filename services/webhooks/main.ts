@@ -5,7 +5,7 @@ import { tenantTables } from './tables.ts';
 
 await runService(
   'webhooks',
-  () => parseConfig(webhooksConfig, readEnv()),
+  () => parseConfig(webhooksConfig, readEnv('webhooks')),
   tenantTables,
   (parts, config) =>
     createWebhooks({

@@ -148,9 +148,12 @@ export const environmentOf = (
 export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
 
+const entry = /^services\/dist\/(\w+)\.mjs$|^deploy\/(?:\w+\/)*(\w+)\/main\.ts$/;
+const entryOf = ({ spec }: PodTemplate) => entry.exec(spec.containers[0]?.args?.[0] ?? '');
+
 export const ownPods = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
-  podsOf(manifests).filter(({ spec }) => spec.containers[0]?.args?.[0]?.endsWith('main.ts'));
-export const processOf = ({ spec }: PodTemplate): string => spec.containers[0]!.args![0]!.split('/').at(-2)!;
+  podsOf(manifests).filter((pod) => entryOf(pod) !== null);
+export const processOf = (pod: PodTemplate): string => entryOf(pod)!.slice(1).join('');
 
 export const secret = ({ name, valueFrom }: { name: string; valueFrom?: object }): string =>
   required[name] ?? (valueFrom && 'fieldRef' in valueFrom ? 'pod-7d9c-x2x' : 'given');

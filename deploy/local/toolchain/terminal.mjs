@@ -8,26 +8,35 @@ export class SetupError extends Error {
   name = 'SetupError';
 }
 
-/** Without a terminal, it prints a line only if `work` takes long. */
+const running = new Map();
+let timer;
+
+/** Steps may run side by side: a terminal shows them in one line. Without one, a line is printed for each that takes long. */
 export async function step(title, work) {
   const began = Date.now();
-  const line = () => `${paint(2, '›')} ${title} … ${Math.round((Date.now() - began) / 1000)} s`;
-  const timer = tty
-    ? setInterval(() => process.stderr.write(`\r\x1b[2K${line()}`), 1000)
-    : setTimeout(() => process.stderr.write(`› ${title} …\n`), 1500);
-  if (tty) process.stderr.write(line());
-  const clear = tty ? '\r\x1b[2K' : '';
+  const late = tty ? undefined : setTimeout(() => process.stderr.write(`› ${title} …\n`), 1500);
+  running.set(title, began);
+  timer ??= tty ? setInterval(show, 1000) : undefined;
+  show();
+  let end = '';
   try {
     const result = await work();
     const took = paint(2, `${((Date.now() - began) / 1000).toFixed(1)} s`);
-    process.stderr.write(`${clear}${paint(32, '✓')} ${title} ${took}\n`);
+    end = `${paint(32, '✓')} ${title} ${took}\n`;
     return result;
-  } catch (error) {
-    process.stderr.write(clear);
-    throw error;
   } finally {
-    clearInterval(timer);
+    clearTimeout(late);
+    running.delete(title);
+    show(end);
+    if (running.size === 0) timer = clearInterval(timer);
   }
+}
+
+function show(ended = '') {
+  if (!tty) return void process.stderr.write(ended);
+  const seconds = Math.round((Date.now() - Math.min(...running.values())) / 1000);
+  const line = running.size > 0 ? `${paint(2, '›')} ${[...running.keys()].join(', ')} … ${seconds} s` : '';
+  process.stderr.write(`\r\x1b[2K${ended}${line}`);
 }
 
 export function giveUp(error) {
