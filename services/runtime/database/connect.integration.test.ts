@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../metrics.ts';
-import { testDatabase } from '../testing/index.ts';
+import { provided, testDatabase } from '../testing/index.ts';
 import { connectDatabase } from './connect.ts';
 import { DatabaseUnavailable, TenantGuardError } from './errors.ts';
+import { openServerConnection } from './server-connection.ts';
 import { startProxy } from './testing/proxy.ts';
 import { parseMysqlUrl } from './url.ts';
 
@@ -223,3 +224,20 @@ const closedPort = async (): Promise<number> => {
   await new Promise((resolve) => server.close(resolve));
   return port;
 };
+
+it('a session that the server has ended is known to be over as soon as the driver is told', async () => {
+  const { connection, ready } = openServerConnection({
+    address: parseMysqlUrl(provided('mysqlUrl')),
+    session: 'SET SESSION wait_timeout = 1',
+    connectTimeoutMs: 30_000,
+    now: () => performance.now(),
+    onHeard: () => {},
+    onAddresses: () => {},
+    onClosed: () => {},
+  });
+  await ready;
+  const isOpenWhenTold = await new Promise((resolve) =>
+    connection.raw.on('error', () => resolve(connection.isOpen())),
+  );
+  expect(isOpenWhenTold).toBe(false);
+});

@@ -43,7 +43,8 @@ export const openServerConnection = (
         try {
           send((error, result) => {
             settle();
-            if (!isFatal(error)) {
+            if (isFatal(error)) open = false;
+            else {
               heardMs = performance.now();
               onHeard();
             }
@@ -68,7 +69,11 @@ export const openServerConnection = (
     open = false;
     onClosed(connection);
   });
-  raw.on('error', () => {});
+  // An idle session that the server ends is told so before its socket closes.
+  raw.on('error', (error) => {
+    open = false;
+    socket.destroy(error);
+  });
 
   const ready = (async () => {
     try {
