@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_187,
-    'services/runtime': 6_400,
+    'services/runtime': 6_415,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
     'services/gateway': 5_279,
@@ -240,6 +240,7 @@ describe('the house does not grow', () => {
     'services/webhooks': 6_022,
     'services/dispatcher': 7_430,
     'admin-ui': 16_250,
+    deploy: 4_625,
     deploy: 4_625,
     tests: 65_985,
   };

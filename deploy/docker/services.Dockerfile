@@ -48,8 +48,8 @@ RUN npm ci --omit=optional --ignore-scripts --no-audit --no-fund --workspace pro
     --workspace deploy/local
 COPY proto proto
 COPY services services
-COPY deploy/local/bundle.ts deploy/local/
-RUN node deploy/local/bundle.ts
+COPY deploy/bundle deploy/bundle
+RUN node deploy/bundle/main.ts
 
 FROM node:24-trixie-slim
 WORKDIR /app

@@ -27,8 +27,8 @@ const portal: Build = {
 
 const services: Build = {
   name: 'bundle',
-  script: 'deploy/local/bundle.ts',
-  sources: ['services', 'proto', 'deploy/local/bundle.ts', 'package-lock.json'],
+  script: 'deploy/bundle/main.ts',
+  sources: ['services', 'proto', 'deploy/bundle', 'package-lock.json'],
   folder: 'services/dist',
 };
 

@@ -128,7 +128,7 @@ export const runProcess = async <Config extends ProcessConfig>(
   process.send?.({ type: 'ready', metricsUrl: health.url });
 };
 
-/** One, or all of `services/together.ts`. */
+/** One, or all of `deploy/bundle/together/main.ts`. */
 const processes: { readonly stop: (reason: string) => Promise<void> }[] = [];
 let ending: Promise<never> | undefined;
 

@@ -13,7 +13,7 @@ const services = ['access', 'agents', 'crm', 'dispatcher', 'gateway', 'webhooks'
 const bundle = await rolldown({
   input: {
     ...Object.fromEntries(services.map((name) => [name, `${root}/services/${name}/main.ts`])),
-    together: `${root}/services/together.ts`,
+    together: `${root}/deploy/bundle/together/main.ts`,
   },
   platform: 'node',
   // It starts threads from files of its own.
