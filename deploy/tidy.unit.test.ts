@@ -241,8 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_430,
     'admin-ui': 16_250,
     deploy: 4_625,
-    deploy: 4_625,
-    tests: 65_985,
+    tests: 66_000,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
