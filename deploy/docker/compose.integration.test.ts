@@ -15,11 +15,24 @@ const program = (
 const folder = mkdtempSync(join(tmpdir(), 'causeway-compose-'));
 cleanUp(() => rmSync(folder, { recursive: true }));
 
-const load = (text: string, env: Readonly<Record<string, string>>) => {
+const load = (text: string, env: Readonly<Record<string, string>>, ...others: string[]) => {
   const file = join(folder, 'compose.yaml');
   writeFileSync(file, text);
-  const place = ['--project-directory', resolve(import.meta.dirname, '..'), '--file', file];
-  const args = [...program.args, ...place, '--profile', 'monitoring', 'config', '--format', 'json'];
+  const place = [
+    '--project-directory',
+    resolve(import.meta.dirname, '..'),
+    '--file',
+    file,
+    ...others.flatMap((other) => ['--file', other]),
+  ];
+  const args = [
+    ...program.args,
+    ...place,
+    ...(others.length > 0 ? [] : ['--profile', 'monitoring']),
+    'config',
+    '--format',
+    'json',
+  ];
   const { status, stdout, stderr } = spawnSync(program.command, args, { encoding: 'utf8', env });
   return { status, stdout, stderr };
 };
@@ -44,4 +57,26 @@ test('docker compose refuses the file without its secrets, and one whose health 
   const broken = composeText.replace(/- "(fetch\(.*ok \? 0) : (1.*)"$/m, '- $1: $2');
   expect(broken).not.toBe(composeText);
   expect(load(broken, secrets).stderr).toMatch(/healthcheck/);
+});
+
+test('docker compose joins the file for a machine of 2 GB', () => {
+  const { status, stdout, stderr } = load(
+    composeText,
+    secrets,
+    resolve(import.meta.dirname, '../compose.small.yaml'),
+  );
+  expect([stderr, status]).toEqual(['', 0]);
+  const { services } = JSON.parse(stdout) as {
+    services: Record<string, { depends_on: object; networks: object }>;
+  };
+  expect(Object.keys(services).toSorted()).toEqual([
+    'agents',
+    'gateway',
+    'migrate',
+    'mysql',
+    'nats',
+    'nats-volume',
+  ]);
+  expect(Object.keys(services.gateway!.depends_on).toSorted()).toEqual(['migrate', 'nats']);
+  expect(Object.keys(services.gateway!.networks).toSorted()).toEqual(['edge', 'inside', 'internet', 'mail']);
 });

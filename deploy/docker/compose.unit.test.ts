@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseConfig } from '@causeway/runtime';
+import { parseConfig, readEnv } from '@causeway/runtime';
 import { describe, expect, test } from 'vitest';
 import { serversConfig } from '../monitoring/servers/config.ts';
 import { passwordVariable, userNames } from '../nats/production/users.ts';
 import { readers as ofServices, required, variablesOf } from '../settings/testing/readers.ts';
-import { type ComposeService, compose, composeText, interpolate } from './testing/compose.ts';
+import { type ComposeService, compose, composeText, interpolate, small } from './testing/compose.ts';
 
 const deploy = resolve(import.meta.dirname, '..');
 const install = readFileSync(resolve(deploy, 'one-machine.sh'), 'utf8');
@@ -129,4 +129,47 @@ test('every file that is mounted or built from exists, or is created by the guid
   ]);
   expect(paths.length).toBeGreaterThan(5);
   expect(paths.filter((path) => !existsSync(path) && !isMade(path))).toEqual([]);
+});
+
+describe('on a machine of 2 GB', () => {
+  const inOneProcess = ['access', 'crm', 'webhooks', 'dispatcher', 'gateway'];
+  const gateway = small.services.gateway!;
+  const shared = environmentOf({
+    ...gateway,
+    environment: { ...compose.services.gateway!.environment, ...gateway.environment },
+  });
+
+  test('all services but agents are one process', () => {
+    const apart = Object.entries(small.services).filter(([, { profiles }]) => profiles);
+    expect([...apart.map(([name]) => name), 'gateway'].toSorted()).toEqual(inOneProcess.toSorted());
+    expect(gateway.command).toEqual(['services/dist/together.mjs']);
+  });
+
+  test.each(inOneProcess)(
+    '%s has the settings that it has alone, and a port of its own for metrics',
+    (name) => {
+      const { METRICS_PORT: _, ...alone } = readers[name]!(environmentOf(compose.services[name]!));
+      const { METRICS_PORT: port, ...settings } = readers[name]!(readEnv(name, shared));
+      expect(settings).toMatchObject(alone);
+      expect(
+        inOneProcess.filter((other) => readers[other]!(readEnv(other, shared)).METRICS_PORT === port),
+      ).toEqual([name]);
+    },
+  );
+
+  test('it can reach what each of them can', () => {
+    const networks = new Set(inOneProcess.flatMap((name) => compose.services[name]!.networks ?? []));
+    expect([...(gateway.networks ?? [])].toSorted()).toEqual([...networks].toSorted());
+  });
+
+  test('its memory fits', () => {
+    const running = Object.entries(compose.services).filter(
+      ([name, { restart, profiles }]) =>
+        restart === 'unless-stopped' && !profiles && !small.services[name]?.profiles,
+    );
+    const mib = running.map(([name, { mem_limit }]) =>
+      Number.parseInt(small.services[name]?.mem_limit ?? mem_limit!, 10),
+    );
+    expect(mib.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(1_800);
+  });
 });

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { parseKeyRing } from './sealed-secret.ts';
 
 /** @param service where several share a process, its own variables are named `SERVICE__NAME`. */
-export const readEnv = (service?: string): NodeJS.ProcessEnv => {
+export const readEnv = (service?: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv => {
   const prefix = `${service?.toUpperCase()}__`;
-  const its = Object.entries(process.env).filter(([name]) => name.startsWith(prefix));
+  const its = Object.entries(env).filter(([name]) => name.startsWith(prefix));
   return {
-    ...process.env,
+    ...env,
     ...Object.fromEntries(its.map(([name, value]) => [name.slice(prefix.length), value])),
   };
 };

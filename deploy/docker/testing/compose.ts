@@ -30,6 +30,12 @@ export const compose = parse(composeText, { merge: true, strict: true }) as {
   readonly networks: Readonly<Record<string, { readonly internal?: boolean; readonly driver_opts?: object }>>;
 };
 
+/** What `compose.small.yaml` changes. */
+export const small = parse(readFileSync(new URL('../../compose.small.yaml', import.meta.url), 'utf8'), {
+  merge: true,
+  customTags: [{ tag: '!override', collection: 'map' }],
+}) as Pick<typeof compose, 'services'>;
+
 /** Expands `${NAME}`, `${NAME:-default}` and `${NAME:?}` like compose. @throws if a required variable is missing. */
 export const interpolate = (text: string, env: Readonly<Record<string, string>>): string =>
   text.replace(/\$\{([A-Z_0-9]+)(?::(-|\?)([^}]*))?\}/g, (_, name: string, mark?: string, rest = '') => {
