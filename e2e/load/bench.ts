@@ -10,20 +10,24 @@ import { benchDeliveries } from './deliveries/bench.ts';
 import { type BenchContext, type BenchOptions, makeEnds } from './driver.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLatency } from './latency.ts';
+import { benchMemory } from './memory.ts';
 import { benchNeighbours } from './neighbours.ts';
 import { benchPortal } from './portal/bench.ts';
 import { runSearch } from './search/bench.ts';
 import { benchSoak } from './soak/bench.ts';
+import { benchStart } from './start.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|neighbours|search|soak|portal [options]
+const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|memory|neighbours|search|soak|start|portal [options]
 
   gateway            the whole path of a lookup, compared with a reference monolith
   actions            creates and updates of leads, compared with the same monolith
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
   latency            one create at a time: to its answer and to its delivery
+  memory             what everything holds and works, at rest and under 1,000 events a second
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
   search             the client search over two million people
   soak               70 % of the highest rate for minutes: memory, times, each delivery once
+  start              npm start, from a fresh clone and again
   portal             the first page and its response to input, in a slowed-down browser
 
   --write            write the figures to e2e/load/RESULTS.md
@@ -42,10 +46,12 @@ const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>
   deliveries: benchDeliveries,
   gateway: benchGateway,
   latency: benchLatency,
+  memory: benchMemory,
   neighbours: benchNeighbours,
   portal: benchPortal,
   search: runSearch,
   soak: benchSoak,
+  start: benchStart,
 };
 
 const readOptions = (args: readonly string[]): { name: string; options: BenchOptions } => {
