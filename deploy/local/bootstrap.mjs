@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { withLock } from './toolchain/lock.mjs';
 import { isDiskFull, onPath, run } from './toolchain/run.mjs';
 import { giveUp, SetupError, step } from './toolchain/terminal.mjs';
-import { ensureToolchain } from './toolchain/toolchain.mjs';
+import { ensurePrograms, ensureToolchain } from './toolchain/toolchain.mjs';
 
+/** What needs no packages of tests and tools: a third of all. */
+const runs = new Set(['deploy/local/start.ts', 'deploy/local/stop.ts', 'services/access/cli/main.ts']);
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 try {
@@ -20,13 +22,14 @@ try {
   const cache = resolve(
     process.env.CAUSEWAY_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'causeway'),
   );
-  await ensurePackages(root, cache);
   const { MYSQL_URL, NATS_URL } = process.env;
   // Tests kill and hang NATS servers, so they start their own even if NATS_URL is set.
   const external = { mysql: Boolean(MYSQL_URL), nats: Boolean(NATS_URL) && !/\btest\.ts$/.test(entry) };
+  if (!installed(root, runs.has(entry)))
+    await Promise.all([ensurePackages(root, cache, runs.has(entry)), ensurePrograms(cache, external)]);
   const toolchain = await ensureToolchain(root, cache, external);
   const { node } = JSON.parse(readFileSync(toolchain, 'utf8'));
-  await ensureClientTypes(root, node);
+  if (installed(root)) await ensureClientTypes(root, node);
   handOver({ toolchain, node, cache, entry: resolve(root, entry), args });
 } catch (error) {
   giveUp(error);
@@ -85,39 +88,39 @@ async function ensureClientTypes(root, node) {
 }
 
 /** Makes node_modules match package-lock.json, by npm's own record of the installation. */
-async function ensurePackages(root, cache) {
-  if (installed(root)) return;
+async function ensurePackages(root, cache, withoutTools) {
   await withLock(
     join(cache, 'locks', `packages-${Buffer.from(root).toString('base64url').slice(-120)}`),
     async () => {
-      if (installed(root)) return;
-      await step('installing packages', () => install(root));
+      if (installed(root, withoutTools)) return;
+      await step('installing packages', () => install(root, withoutTools));
     },
   );
 }
 
-function installed(root) {
+function installed(root, withoutTools) {
   const record = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(record)) return false;
   const have = JSON.parse(readFileSync(record, 'utf8')).packages;
   const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   return Object.entries(want).every(
-    ([path, { version, optional }]) =>
+    ([path, { version, optional, dev, devOptional }]) =>
       !path.startsWith('node_modules/') ||
+      (withoutTools && (dev || devOptional) && !(path in have)) ||
       (path in have ? have[path].version === version : optional === true),
   );
 }
 
-async function install(root) {
+async function install(root, withoutTools) {
   // `npm ci` would delete a node_modules in use.
-  const verb = existsSync(join(root, 'node_modules', '.package-lock.json'))
-    ? ['install', '--no-save']
-    : ['ci'];
+  const isFirst = !existsSync(join(root, 'node_modules', '.package-lock.json'));
+  const verb = isFirst ? ['ci'] : ['install', '--no-save'];
   // The host's Node may be older than the packages require.
-  const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional'];
+  const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--include=optional'];
+  const tools = withoutTools && isFirst ? '--omit=dev' : '--include=dev';
   const [command, first] = npm();
   try {
-    await run(command, [...first, ...verb, ...flags], { cwd: root });
+    await run(command, [...first, ...verb, ...flags, tools], { cwd: root });
   } catch (error) {
     const way = isDiskFull(error.output)
       ? `The disk is full: free about 500 MiB in ${root} and run the command again.`

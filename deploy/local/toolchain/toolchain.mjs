@@ -28,7 +28,12 @@ export async function ensureToolchain(root, cache, external) {
   });
 }
 
-async function make(root, cache, external) {
+/** Unpacks what the system lacks, for `ensureToolchain`: it needs no packages, so both arrive side by side. */
+export async function ensurePrograms(cache, external) {
+  await withLock(join(cache, 'locks', 'toolchain'), () => programs(cache, external));
+}
+
+async function programs(cache, external) {
   const glibc = await glibcVersion();
   const mysqldOnPath = external.mysql ? null : await findProgram('mysqld');
   const natsOnPath = external.nats ? null : await findProgram('nats-server');
@@ -47,7 +52,11 @@ async function make(root, cache, external) {
     mkdirSync(cache, { recursive: true });
     await unpackDebian({ packages, target: debian });
   }
+  return { needs, debian, mysqldOnPath, natsOnPath };
+}
 
+async function make(root, cache, external) {
+  const { needs, debian, mysqldOnPath, natsOnPath } = await programs(cache, external);
   const base = baseNode(root);
   const target = join(cache, `node-${base.version}-${short(debian)}`);
   return {
