@@ -71,7 +71,7 @@ describe('Notifications', () => {
     const company = (await team.owner.browser.ask('GET', '/session')).json.company.name;
     expect(said()).toEqual([
       `${company}: ${title}`,
-      expect.stringMatching(/^410 since .* Deliveries wait/),
+      expect.stringMatching(/^410 since \d{4}-\d\d-\d\d \d\d:\d\d UTC. Deliveries wait/),
       expect.stringMatching(new RegExp(`/portal/subscriptions/${id}$`)),
     ]);
     const message = new Webhook(made.json.signingSecret).verify(

@@ -8,6 +8,7 @@ import { hashToken } from '../sessions/token.ts';
 import type { NoticesContext, Send } from './context.ts';
 import type { MailMessage } from './mail.ts';
 import { strangersName } from './names.ts';
+import { minuteOf } from './words.ts';
 
 interface SealedLink {
   readonly kind: 'invitation' | 'password';
@@ -155,5 +156,3 @@ export const linkMail = async (
       'If you did not ask for this, tell an admin. Your password stays as it is until the link is used.',
   };
 };
-
-const minuteOf = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -39,6 +39,10 @@ export const titleOf = (notices: readonly NoticeRow[]): string => {
   return notices.length === 1 ? wordsOf(first).title : `${factsOf(first.kind).title}: ${notices.length}`;
 };
 
+/** @param time in UTC, of a date or as ISO 8601 */
+export const minuteOf = (time: Date | string | number): string =>
+  `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
 type Detail = Readonly<Record<string, string | number | null | undefined>>;
 type Words = (name: string, detail: Detail, notice: NoticeRow, readerId: number | undefined) => NoticeWords;
 
@@ -47,7 +51,7 @@ const ofSubscription = ({ subject_id }: NoticeRow): string => `/subscriptions/${
 const words: Readonly<Record<NoticeKind, Words>> = {
   subscription_failing: (name, { since, statusCode, errorClass }, notice) => ({
     title: `“${name}” is failing`,
-    text: `${since ? `${statusCode ?? errorClass} since ${since}. ` : ''}Deliveries wait, and nothing is lost. You are told when it has caught up.`,
+    text: `${since ? `${statusCode ?? errorClass} since ${minuteOf(since)}. ` : ''}Deliveries wait, and nothing is lost. You are told when it has caught up.`,
     path: ofSubscription(notice),
   }),
   subscription_disabled: (name, { reason }, notice) => ({
@@ -57,7 +61,7 @@ const words: Readonly<Record<NoticeKind, Words>> = {
   }),
   subscription_recovered: (name, { since }, notice) => ({
     title: `“${name}” has caught up`,
-    text: `It accepts deliveries again${since ? `; it was broken since ${since}` : ''}.`,
+    text: `It accepts deliveries again${since ? `; it was broken since ${minuteOf(since)}` : ''}.`,
     path: ofSubscription(notice),
   }),
   delivery_given_up: (name, { eventId, replayId, eventType, attempts, statusCode }, { subject_id }) => ({
