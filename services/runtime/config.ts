@@ -3,7 +3,8 @@ import { parseKeyRing } from './sealed-secret.ts';
 
 /** @param service where several share a process, its own variables are named `SERVICE__NAME`. */
 export const readEnv = (service?: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv => {
-  const prefix = `${service?.toUpperCase()}__`;
+  if (service === undefined) return env;
+  const prefix = `${service.toUpperCase()}__`;
   const its = Object.entries(env).filter(([name]) => name.startsWith(prefix));
   return {
     ...env,
