@@ -123,7 +123,8 @@ test('an export has every record, event and setting, whatever its bytes, and no 
   const during = exporting(companyId, file);
   await until('it writes', () => existsSync(`${file}.part`));
   const gone = kill(world, 'crm');
-  expect(existsSync(file)).toBe((await ended(during)) === 0);
+  const code = await ended(during);
+  expect(existsSync(file)).toBe(code === 0);
   await allReady(world, gone);
   expect(await ended(exporting(companyId, file))).toBe(0);
 
