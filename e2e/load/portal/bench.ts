@@ -170,8 +170,8 @@ const settleMs = 600;
 /** A hundred words a minute. */
 const typingMs = 120;
 
-const inWords = ({ fcpMs, lcpMs, completeMs, cls, inpMs, slowest }: Vitals): string =>
-  `FCP ${whole(fcpMs)} ms, LCP ${whole(lcpMs)} ms, complete ${whole(completeMs)} ms, CLS ${cls.toFixed(3)}, INP ${whole(inpMs)} ms (${slowest})`;
+const inWords = ({ fcpMs, lcpMs, completeMs, cls, shifted, inpMs, slowest }: Vitals): string =>
+  `FCP ${whole(fcpMs)} ms, LCP ${whole(lcpMs)} ms, complete ${whole(completeMs)} ms, CLS ${cls.toFixed(3)}${cls > 0.01 ? ` (${shifted})` : ''}, INP ${whole(inpMs)} ms (${slowest})`;
 
 const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
   const row = (measure: string, key: keyof typeof goals, text: (value: number) => string): string[] => {
