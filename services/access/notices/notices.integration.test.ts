@@ -459,12 +459,18 @@ test('a key that used most of a limit, or was over it, is told once a day, with 
   const { companyId, owner } = await newCompany();
   const { id } = await owner.browser.ask('createApiKey', { name: 'Zapier', scopes: ['admin'] });
   const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000);
-  await rowsOf('INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0)', companyId, minute, id, 'read');
-  await rowsOf('INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0)', companyId, minute, id, 'write');
+  await rowsOf('INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0, 0)', companyId, minute, id, 'read');
+  await rowsOf(
+    'INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0, 0)',
+    companyId,
+    minute,
+    id,
+    'write',
+  );
   const overCompany = await newCompany();
   const bridge = await overCompany.owner.browser.ask('createApiKey', { name: 'SAP', scopes: ['admin'] });
   await rowsOf(
-    'INSERT INTO request_minutes VALUES (?, ?, ?, ?, 60, 35, 0)',
+    'INSERT INTO request_minutes VALUES (?, ?, ?, ?, 60, 35, 0, 0)',
     ...[overCompany.companyId, minute, bridge.id, 'read'],
   );
   // A process looks when it starts.
