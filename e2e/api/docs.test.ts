@@ -129,7 +129,11 @@ const makeExamples = async () => {
   });
   const since = { kind: 'filter', since: '2026-01-15T00:00:00.000Z', states: ['succeeded'] };
   const { id: replay } = await ask(`/webhooks/subscriptions/${hook}/replays`, since);
-  return { key, lead, client, person: client_id, affiliate, employee, hook, event, replay };
+  // A subscription has one replay at a time.
+  const ids: Record<string, number> = { getEvent: event, getSubscriptionReplay: replay };
+  for (const operation of ['createSubscriptionReplay', 'releaseHeldDeliveries', 'discardHeldDeliveries'])
+    ids[operation] = (await ask('/webhooks/subscriptions', { url: receiver.url, ...types })).id;
+  return { key, lead, client, person: client_id, affiliate, employee, hook, ids };
 };
 
 const block = /^```(sh|ts|python) ?(\S*)\n((?:(?!```).*\n)*)/gm;
@@ -181,10 +185,7 @@ test.each(['sh', 'ts', 'python'])(
         )
         .replace(/\b31\b/, String(made.affiliate))
         .replace(/(_id"?: ?|_id":)7\b/g, `$1${made.employee}`)
-        .replace(
-          /\b42\b/,
-          String(id === 'getEvent' ? made.event : id === 'getSubscriptionReplay' ? made.replay : made.hook),
-        );
+        .replace(/\b42\b/, String(made.ids[id] ?? made.hook));
     // Some end what others need.
     const places = ['updateSubscription', 'deleteSubscription', 'erasePerson'];
     const ordered = shown.toSorted((a, b) => places.indexOf(a.id) - places.indexOf(b.id));
