@@ -18,7 +18,10 @@ export const benchStart = async ({ say, options, onEnd, toolchain, env }: BenchC
     XDG_CACHE_HOME: join(home, 'cache'),
     npm_config_cache: join(home, 'npm'),
   };
-  const bare = { PATH: env.PATH, ...caches, STACK_HOME: join(home, 'stack') };
+  const bare = {
+    ...{ ...env, ...caches, STACK_HOME: join(home, 'stack') },
+    ...{ CAUSEWAY_TOOLCHAIN: undefined, NODE_COMPILE_CACHE: undefined, CAUSEWAY_CACHE: undefined },
+  };
   const port = String(await freePort());
   const run = (script: string, ...args: string[]) => command(tree, bare, script, args);
   onEnd(async () => void (await run('stop').catch(() => undefined)));
