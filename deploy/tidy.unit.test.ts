@@ -235,13 +235,13 @@ describe('the house does not grow', () => {
     'services/deliveries': 1_320,
     'services/gateway': 5_279,
     'services/agents': 700,
-    'services/access': 9_095,
+    'services/access': 9_100,
     'services/crm': 6_852,
     'services/webhooks': 6_022,
     'services/dispatcher': 7_430,
     'admin-ui': 16_250,
-    deploy: 4_625,
-    tests: 66_000,
+    deploy: 4_630,
+    tests: 66_300,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(45_940);
+    expect(words).toBeLessThanOrEqual(46_030);
   });
 });
 

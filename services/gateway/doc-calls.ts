@@ -24,7 +24,7 @@ export const callsOf = (method: string, path: string, operation: CalledOperation
     (one) => operationId === ('operationId' in one ? one.operationId : one.id),
   )!;
   const ids = parameters.filter((one) => one.in === 'path').map(({ name }) => String(idOf(name)));
-  const given = [...ids, ...[query, body].filter(Boolean).map((value) => script(value))];
+  const argumentTexts = [...ids, ...[query, body].filter(Boolean).map((value) => script(value))];
   const sent =
     body === undefined ? '' : ` -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body)}'`;
   const curl = `curl -sS -X ${method} -H "X-Api-Key: $CAUSEWAY_KEY"${sent} \\\n  "$CAUSEWAY_URL${target}"`;
@@ -32,7 +32,7 @@ export const callsOf = (method: string, path: string, operation: CalledOperation
   if (body !== undefined) python.push(pythonic(body));
   return [
     ['sh', curl],
-    ['ts', `const answer = await causeway.${methodNames[id]}(${given.join(', ')});`],
+    ['ts', `const answer = await causeway.${methodNames[id]}(${argumentTexts.join(', ')});`],
     ['python', `answer = call(${python.join(', ')})`],
   ]
     .map(([language, code]) => `\`\`\`${language}\n${code}\n\`\`\`\n`)
