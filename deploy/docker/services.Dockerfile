@@ -68,5 +68,5 @@ COPY --from=portal /app/admin-ui/dist admin-ui/dist
 USER 1000:1000
 EXPOSE 8080 9090
 # Node is process 1: it handles SIGTERM itself and has no children.
-# The flags: deploy/local/service-run.ts.
+# The flags: deploy/local/supervisor.ts.
 ENTRYPOINT ["node", "--external-memory-accounted-in-global-limit", "--initial-old-space-size=96", "--enable-source-maps", "--expose-gc"]
