@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import { ConfigError, type commonConfig, type processConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { eachTick } from './repeat.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 
 type ProcessConfig = z.output<z.ZodObject<typeof processConfig>>;
@@ -119,13 +121,24 @@ export const runProcess = async <Config extends ProcessConfig>(
     return;
   }
   started = true;
-  // What the start leaves behind, 40 MB of each process, would stay for as long as a service has little to do.
-  setTimeout(
-    () => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
-    1000,
-  ).unref();
+  collectOnceIdle();
   log.info({ version, metricsUrl: health.url }, 'ready');
   process.send?.({ type: 'ready', metricsUrl: health.url });
+};
+
+/**
+ * What the start leaves behind, 40 MB of each process, would stay for as long as a service has little to do. Collecting it takes a tenth of
+ * a second, so it waits for a second without work.
+ */
+const collectOnceIdle = (): void => {
+  let before = performance.eventLoopUtilization();
+  const stop = eachTick(() => {
+    const { utilization } = performance.eventLoopUtilization(before);
+    before = performance.eventLoopUtilization();
+    if (utilization > 0.1) return;
+    stop();
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  }, 1000);
 };
 
 /** One, or all of `deploy/bundle/together/main.ts`. */
