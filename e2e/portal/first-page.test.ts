@@ -96,3 +96,23 @@ test.each([
     await see(page.getByRole(role)).toBeVisible();
   },
 );
+
+test('a press opens its menu, though the menu’s code arrives before the release', async () => {
+  const { page, team } = await portal.openOwner();
+  await team.join('admin');
+  const { promise: pressed, resolve: press } = Promise.withResolvers<void>();
+  const arrived = page.waitForResponse(/\/assets\/menu-popup-/);
+  await page.route(/\/assets\/menu-popup-/, async (route) => {
+    await pressed;
+    await route.continue();
+  });
+  await visit(page, 'team', 'Team');
+  await page.getByRole('button', { name: 'Actions for Test admin' }).hover();
+  await page.mouse.down();
+  press();
+  await (await arrived).finished();
+  // The module has run, and React has had its frames to replace what stood for it.
+  await page.waitForTimeout(500);
+  await page.mouse.up();
+  await see(page.getByRole('menuitem', { name: 'Remove…' })).toBeVisible();
+});
