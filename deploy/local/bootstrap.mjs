@@ -25,11 +25,12 @@ try {
   const { MYSQL_URL, NATS_URL } = process.env;
   // Tests kill and hang NATS servers, so they start their own even if NATS_URL is set.
   const external = { mysql: Boolean(MYSQL_URL), nats: Boolean(NATS_URL) && !/\btest\.ts$/.test(entry) };
-  if (!installed(root, runs.has(entry)))
-    await Promise.all([ensurePackages(root, cache, runs.has(entry)), ensurePrograms(cache, external)]);
+  const withoutTools = runs.has(entry);
+  if (!installed(root, withoutTools))
+    await Promise.all([ensurePackages(root, cache, withoutTools), ensurePrograms(cache, external)]);
   const toolchain = await ensureToolchain(root, cache, external);
   const { node } = JSON.parse(readFileSync(toolchain, 'utf8'));
-  if (installed(root)) await ensureClientTypes(root, node);
+  if (!withoutTools || installed(root, false)) await ensureClientTypes(root, node);
   handOver({ toolchain, node, cache, entry: resolve(root, entry), args });
 } catch (error) {
   giveUp(error);

@@ -38,6 +38,8 @@ export interface Cluster {
 }
 
 const host = '127.0.0.1';
+/** The process of `--together`. */
+const allServices = 'services';
 const leftoversGraceMs = 10_000;
 
 /** @throws SetupError for problems that the user can fix. Nothing is left running after a failure. */
@@ -54,7 +56,9 @@ export const startCluster = async (context: ClusterContext): Promise<Cluster> =>
   const restart = async (service: string) => {
     await buildServices(context.root, context.report);
     await Promise.all(
-      kept.filter(({ name }) => name.startsWith(`${service}-`)).map((process) => process.restart()),
+      kept
+        .filter(({ name }) => name === allServices || name.startsWith(`${service}-`))
+        .map((process) => process.restart()),
     );
   };
   try {
@@ -172,14 +176,16 @@ const bringUp = async (
         }
       : {}),
   });
-  const launchOf = (name: string, program: string, settings: () => NodeJS.ProcessEnv) => async () =>
-    runService({
-      name,
-      entry: join(servicesDir, `${program}.mjs`),
-      services: program === 'together' ? resident.length : 1,
-      env: (await context.wiring?.environment?.(name, settings())) ?? settings(),
-      logFile: join(home, 'logs', `${name}.log`),
-    });
+  const launchOf =
+    (name: string, program: string, settings: () => NodeJS.ProcessEnv, services = 1) =>
+    async () => {
+      const environment = settings();
+      return runService({
+        ...{ name, services, entry: join(servicesDir, `${program}.mjs`) },
+        env: (await context.wiring?.environment?.(name, environment)) ?? environment,
+        logFile: join(home, 'logs', `${name}.log`),
+      });
+    };
   const startService = (spec: ServiceSpec): Promise<unknown>[] =>
     Array.from({ length: options.counts[spec.name] }, (_, at) => {
       const name = `${spec.name}-${at + 1}`;
@@ -195,7 +201,7 @@ const bringUp = async (
           ),
         ),
       ]);
-    return start({ name: 'services', launch: launchOf('services', 'together', settings) });
+    return start({ name: allServices, launch: launchOf(allServices, 'together', settings, resident.length) });
   };
   const startCalled = async (spec: ServiceSpec): Promise<void> => {
     const name = `${spec.name}-1`;

@@ -42,10 +42,10 @@ const measure = async (context: BenchContext, args: readonly string[]): Promise<
   const world = await startDeliveryWorld({ ...context, onEnd }, { home: makeHome(onEnd), args });
   const processes = new Map([...world.processes].filter(([process]) => process !== 'receiver'));
   await sleep(settleMs);
-  const rest = await read(processes, options.seconds * options.rounds);
+  const seconds = options.seconds * options.rounds;
+  const rest = await read(processes, seconds);
   const tenants = await world.tenants(companies);
   for (const tenant of tenants) await world.subscribe(tenant, `/counted/${tenant.id}`, ['client.created']);
-  const seconds = options.seconds * options.rounds;
   const [load, events] = await Promise.all([
     read(processes, seconds),
     steadyEvents(world.bus, tenants, perSecond, seconds, 64),
