@@ -55,7 +55,6 @@ export const periods = [
   { value: '24h', label: 'Last 24 hours', minutes: 1440 },
   { value: '7d', label: 'Last 7 days', minutes: 10_080 },
 ] as const;
-export type Period = (typeof periods)[number]['value'];
 
 export const sinceOf = ({ period, since }: Pick<DeliverySearch, 'period' | 'since'>): string | undefined => {
   const chosen = periods.find(({ value }) => value === period);

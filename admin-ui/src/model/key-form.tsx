@@ -47,7 +47,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
     networks: initial?.networks?.join('\n') ?? '',
   };
   const draft = useDraft(form, stored, labels);
-  const { name, note, scopes: chosen, expiresUtc, networks } = draft.values;
+  const { name, scopes: chosen, expiresUtc } = draft.values;
   const fill = (to: string): void => {
     setTool(to);
     const wanted = keyPresetNames.find((one) => one === to);
@@ -63,7 +63,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
   return (
     <Form draft={draft} mutation={mutation} onSubmit={save} submit={submit} onCancel={onCancel}>
       <Field label="Name" name="name" hint="What it is for, such as “Zapier” or “Website form”.">
-        <TextInput value={name} maxLength={100} onValue={(value) => draft.set({ name: value })} />
+        <TextInput maxLength={100} {...draft.bind('name')} />
       </Field>
       {initial === undefined && (
         <Field label="For" hint="Fills in the permissions that such a tool needs.">
@@ -91,11 +91,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       </Fieldset>
       {initial && <RefusedCalls apiKey={initial} chosen={chosen} />}
       <Field label="Expires" name="expiresUtc" hint="The key is revoked by itself at this time.">
-        <Select
-          value={expiresUtc}
-          onValue={(value) => draft.set({ expiresUtc: value })}
-          options={expiries(since, [stored.expiresUtc, expiresUtc])}
-        />
+        <Select {...draft.bind('expiresUtc')} options={expiries(since, [stored.expiresUtc, expiresUtc])} />
       </Field>
       <Field
         label="Allowed networks"
@@ -103,12 +99,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
         optional
         hint="Addresses or networks, such as 203.0.113.0/24, one in each line. Requests from elsewhere are refused."
       >
-        <TextArea
-          rows={2}
-          value={networks}
-          maxLength={2500}
-          onValue={(value) => draft.set({ networks: value })}
-        />
+        <TextArea rows={2} maxLength={2500} {...draft.bind('networks')} />
       </Field>
       <Field
         label="Note"
@@ -116,7 +107,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
         optional
         hint="Who uses it, and where it is stored. Never the key itself."
       >
-        <TextArea rows={2} value={note} maxLength={500} onValue={(value) => draft.set({ note: value })} />
+        <TextArea rows={2} maxLength={500} {...draft.bind('note')} />
       </Field>
     </Form>
   );
@@ -149,8 +140,7 @@ function RefusedCalls({ apiKey, chosen }: { readonly apiKey: ApiKey; readonly ch
   if (data === undefined || chosen.length === apiKey.scopes.length) return null;
   return refused === 0 ? null : (
     <Notice tone="warn">
-      {plural(refused, '# request', '# requests')} since <Moment time={data.sinceUtc} /> would have been
-      refused.
+      {plural(refused, '# request')} since <Moment time={data.sinceUtc} /> would have been refused.
     </Notice>
   );
 }

@@ -48,9 +48,7 @@ export const keyPresets: Readonly<
 export const permissionsOf = ({ scopes }: Pick<ApiKey, 'scopes'>): string => {
   if (scopes.length === Object.keys(scopeWords).length) return 'Full access';
   if (scopes.every((scope) => scope.endsWith(':read'))) return 'Read only';
-  return scopes.length === 1
-    ? scopeWords[scopes[0]!].label
-    : plural(scopes.length, '# permission', '# permissions');
+  return scopes.length === 1 ? scopeWords[scopes[0]!].label : plural(scopes.length, '# permission');
 };
 
 type Dated = Pick<ApiKey, 'isActive' | 'expiresUtc'>;

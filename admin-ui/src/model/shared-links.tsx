@@ -31,7 +31,7 @@ export function SharedLinks({ deliveryId }: { readonly deliveryId?: string }) {
               <bdi>{share.createdBy}</bdi>, ends <TimeAgo time={share.expiresUtc} />
               <br />
               <Quiet small>
-                {share.opened === 0 ? 'Never opened' : `Opened ${plural(share.opened, '# time', '# times')}`}
+                {share.opened === 0 ? 'Never opened' : `Opened ${plural(share.opened, '# time')}`}
                 {share.lastOpenedUtc !== null && (
                   <>
                     , last <TimeAgo time={share.lastOpenedUtc} />

@@ -26,7 +26,7 @@ interface ButtonLook {
 const buttonClass = ({ variant = 'secondary', size = 'm', wide }: ButtonLook, className?: string): string =>
   clsx(s.button, s[variant], s[size], wide && s.wide, className);
 
-interface ButtonProps
+export interface ButtonProps
   extends ButtonLook,
     Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'title'> {
   readonly ref?: Ref<HTMLButtonElement>;

@@ -3,6 +3,7 @@ import { type PointerEvent, useId, useState } from 'react';
 import s from './chart.module.css';
 import { formatClock, formatDateTime, formatDay } from './format.ts';
 import { Empty } from './states.tsx';
+import { type Column, Table } from './table.tsx';
 
 type Values = readonly (number | null)[];
 
@@ -144,38 +145,32 @@ const niceMax = (value: number): number => {
 
 function ChartTable({ label, times, series, format, linkOf }: ChartProps) {
   const [open, setOpen] = useState(false);
+  const columns: readonly Column<number>[] = [
+    {
+      header: 'From',
+      cell: (at) => <Link {...linkOf(times[at]!, endOf(times, at))}>{formatDateTime(times[at]!)}</Link>,
+    },
+    ...series.map(
+      (one): Column<number> => ({
+        ...{ header: one.label, align: 'end', cell: (at) => reading(one.values[at], format) },
+      }),
+    ),
+  ];
   return (
     <details className={s.asTable} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         Show as table<span className="visually-hidden">: {label}</span>
       </summary>
-      {open && ( // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        <section className={s.tableBox} tabIndex={0} aria-label={`${label} as a table`}>
-          <table className={s.table}>
-            <thead>
-              <tr>
-                <th scope="col">From</th>
-                {series.map((one) => (
-                  <th key={one.label} scope="col">
-                    {one.label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {times.map((time, index) => (
-                <tr key={time}>
-                  <th scope="row">
-                    <Link {...linkOf(time, endOf(times, index))}>{formatDateTime(time)}</Link>
-                  </th>
-                  {series.map((one) => (
-                    <td key={one.label}>{reading(one.values[index], format)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+      {open && (
+        <div className={s.tableBox}>
+          <Table
+            label={`${label} as a table`}
+            columns={columns}
+            rows={[...times.keys()]}
+            rowKey={(at) => at}
+            emptyState={null}
+          />
+        </div>
       )}
     </details>
   );

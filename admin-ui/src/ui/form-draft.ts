@@ -23,7 +23,16 @@ export interface Draft<Values> extends FormDraft {
   readonly base: Values;
   readonly changed: readonly (keyof Values & string)[];
   readonly set: (change: Partial<Values>) => void;
+  /** For the control of a field that is a text. */
+  readonly bind: (name: TextsOf<Values>) => {
+    readonly value: string;
+    readonly onValue: (value: string) => void;
+  };
 }
+
+type TextsOf<Values> = {
+  [Name in keyof Values & string]: Values[Name] extends string ? Name : never;
+}[keyof Values & string];
 
 type Kept<Values> = Pick<Draft<Values>, 'base' | 'values' | 'isRestored'> & { readonly form: string };
 
@@ -46,6 +55,11 @@ export const useDraft = <Values extends object>(
   const names = Object.keys(stored) as (keyof Values & string)[];
   const { base, values, conflicting } = follow(kept, stored, names);
   const changed = names.filter((name) => !isSame(values[name], base[name]));
+  const set = (change: Partial<Values>): void =>
+    setKept((before) => {
+      const now = follow(before, stored, names);
+      return { ...before, base: now.base, values: { ...now.values, ...change } };
+    });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the other values do not change for a form
   useEffect(() => {
     const written = names.filter(
@@ -67,11 +81,11 @@ export const useDraft = <Values extends object>(
     conflicts: conflicting.map((name) => ({
       ...{ name, label: labels[name], stored: stored[name], own: values[name] },
     })),
-    set: (change) =>
-      setKept((before) => {
-        const now = follow(before, stored, names);
-        return { ...before, base: now.base, values: { ...now.values, ...change } };
-      }),
+    set,
+    bind: (name) => ({
+      value: values[name] as string,
+      onValue: (value) => set({ [name]: value } as Partial<Values>),
+    }),
     settle: (name, keep) => {
       const value = { [name]: stored[name as keyof Values] };
       setKept({

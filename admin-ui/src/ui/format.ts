@@ -27,7 +27,7 @@ const percent = onFirstUse(
 
 export const number = (value: number): string => whole().format(value);
 /** `#` stands for the number. */
-export const plural = (count: number, one: string, other: string): string =>
+export const plural = (count: number, one: string, other = `${one}s`): string =>
   (count === 1 ? one : other).replace('#', () => number(count));
 
 export const shortNumber = (value: number): string =>
@@ -54,7 +54,7 @@ export const span = (ms: number): string => {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   const days = Math.round(hours / 24);
-  return plural(days, '# day', '# days');
+  return plural(days, '# day');
 };
 
 export const bytes = (count: number): string =>

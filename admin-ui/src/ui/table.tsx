@@ -189,6 +189,37 @@ const TableRow = memo(function TableRow({ row, columns, selected }: TableRowProp
 const shownIn = (value: ReactNode): ReactNode =>
   value == null || value === false ? <Quiet>–</Quiet> : value;
 
+interface PagesProps {
+  readonly place?: string;
+  readonly back: string;
+  readonly next: string;
+  /** Undefined on the first page. */
+  readonly onBack: (() => void) | undefined;
+  /** Undefined on the last page. */
+  readonly onNext: (() => void) | undefined;
+}
+
+const Pages = ({ place, back, next, onBack, onNext }: PagesProps) => (
+  <nav className={pagerCss.pager} aria-label="Pages">
+    {place !== undefined && (
+      <span className={pagerCss.place} role="status">
+        {place}
+      </span>
+    )}
+    <Button
+      size="s"
+      icon={<ChevronLeft />}
+      disabledReason={onBack ? undefined : 'This is the first page'}
+      onClick={onBack}
+    >
+      {back}
+    </Button>
+    <Button size="s" disabledReason={onNext ? undefined : 'This is the last page'} onClick={onNext}>
+      {next} <ChevronRight />
+    </Button>
+  </nav>
+);
+
 interface PagerProps {
   readonly cursor: string | undefined;
   readonly page: { readonly hasMore: boolean; readonly nextCursor: string | null } | undefined;
@@ -197,58 +228,23 @@ interface PagerProps {
   readonly next?: string;
 }
 
-export function Pager(props: PagerProps) {
-  const { cursor, page, onPage, first = 'Newest', next = 'Older' } = props;
+export function Pager({ cursor, page, onPage, first = 'Newest', next = 'Older' }: PagerProps) {
   const older = page?.hasMore ? page.nextCursor : null;
   if (cursor === undefined && older === null) return null;
-  return (
-    <nav className={pagerCss.pager} aria-label="Pages">
-      <Button
-        size="s"
-        icon={<ChevronLeft />}
-        disabledReason={cursor === undefined ? 'This is the first page' : undefined}
-        onClick={() => onPage(undefined)}
-      >
-        {first}
-      </Button>
-      <Button
-        size="s"
-        disabledReason={older === null ? 'This is the last page' : undefined}
-        onClick={() => onPage(older ?? undefined)}
-      >
-        {next} <ChevronRight />
-      </Button>
-    </nav>
-  );
+  const onBack = cursor === undefined ? undefined : () => onPage(undefined);
+  const onNext = older === null ? undefined : () => onPage(older);
+  return <Pages back={first} next={next} onBack={onBack} onNext={onNext} />;
 }
 
-interface NumberedPagerProps extends Paged {
-  readonly page: number;
-  readonly count: number;
-}
-
-function NumberedPager({ page, size, count, onPage }: NumberedPagerProps) {
-  const isLast = page * size >= count;
+function NumberedPager({ page, size, count, onPage }: Paged & { readonly page: number; count: number }) {
+  const end = Math.min(page * size, count);
   return (
-    <nav className={pagerCss.pager} aria-label="Pages">
-      <span className={pagerCss.place} role="status">
-        {number((page - 1) * size + 1)}–{number(Math.min(page * size, count))} of {number(count)}
-      </span>
-      <Button
-        size="s"
-        icon={<ChevronLeft />}
-        disabledReason={page > 1 ? undefined : 'This is the first page'}
-        onClick={() => onPage(page === 2 ? undefined : page - 1)}
-      >
-        Previous
-      </Button>
-      <Button
-        size="s"
-        disabledReason={isLast ? 'This is the last page' : undefined}
-        onClick={() => onPage(page + 1)}
-      >
-        Next <ChevronRight />
-      </Button>
-    </nav>
+    <Pages
+      place={`${number((page - 1) * size + 1)}–${number(end)} of ${number(count)}`}
+      back="Previous"
+      next="Next"
+      onBack={page > 1 ? () => onPage(page === 2 ? undefined : page - 1) : undefined}
+      onNext={end < count ? () => onPage(page + 1) : undefined}
+    />
   );
 }

@@ -184,7 +184,7 @@ function Bell() {
         </span>
       )}
       <span className="visually-hidden" role="status">
-        {unread > 0 && plural(unread, '# unread notification', '# unread notifications')}
+        {unread > 0 && plural(unread, '# unread notification')}
       </span>
     </span>
   );

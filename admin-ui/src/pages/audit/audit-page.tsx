@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { Download, X } from 'lucide-react';
 import { useState } from 'react';
 import { EntryText } from '../../model/activity.tsx';
@@ -10,6 +10,7 @@ import { teamQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { type CsvColumns, saveCsv } from '../../ui/csv.ts';
+import { useFilters } from '../../ui/filters.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -34,13 +35,9 @@ export function AuditPage() {
 
 function Log() {
   const search = useSearch({ from: '/in/audit' });
-  const { cursor, ...filters } = search;
-  const navigate = useNavigate({ from: '/audit' });
+  const { filters, isFiltered, set, clear, pager } = useFilters(search);
   const actors = useActors();
   const query = useQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
-  const set = (change: typeof filters): void =>
-    void navigate({ search: { ...filters, ...change }, replace: true });
-  const open = (to: string | undefined): void => void navigate({ search: { ...filters, cursor: to } });
   const dated = filters.since !== undefined || filters.until !== undefined;
   const [times, setTimes] = useState(dated);
   const save = useMutation({
@@ -57,7 +54,6 @@ function Log() {
       ),
     onError: toastError,
   });
-  const filtered = Object.values(filters).some((value) => value !== undefined);
   return (
     <Card flush>
       <Toolbar>
@@ -133,16 +129,13 @@ function Log() {
             <Empty
               title="No entry matches so far"
               action={
-                <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
+                <Button onClick={() => pager.onPage(query.data?.nextCursor ?? undefined)}>
                   Search older entries
                 </Button>
               }
             />
-          ) : filtered ? (
-            <Empty
-              title="No entries match"
-              action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
-            />
+          ) : isFiltered ? (
+            <Empty title="No entries match" action={<Button onClick={clear}>Clear all filters</Button>} />
           ) : (
             <Empty title="No changes yet">
               Every change to keys, subscriptions, members and settings is recorded here.
@@ -150,7 +143,7 @@ function Log() {
           )
         }
       />
-      <Pager cursor={cursor} page={query.data} onPage={open} />
+      <Pager {...pager} page={query.data} />
     </Card>
   );
 }

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Changes } from '../../model/activity.tsx';
 import type { Entry } from '../../model/audit-words.ts';
 import { call, type Input } from '../../model/client.ts';
-import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { ApiError } from '../../ui/errors.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice } from '../../ui/states.tsx';
@@ -55,16 +54,17 @@ const isSame = (a: Values, b: Values): boolean => JSON.stringify(a) === JSON.str
 
 /** Of a change that its page could undo by hand. */
 export function Revert({ entry }: { readonly entry: Entry }) {
-  const [open, setOpen] = useState(false);
   if (revertible(entry).length === 0) return null;
-  const { name } = entry.target;
   return (
-    <>
-      <Button size="s" aria-label={`Revert the change of ${name}`} onClick={() => setOpen(true)}>
-        Revert…
-      </Button>
-      {open && <RevertDialog entry={entry} way={ways[entry.action]!} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton
+      size="s"
+      aria-label={`Revert the change of ${entry.target.name}`}
+      dialog={({ open, onClose }) =>
+        open && <RevertDialog entry={entry} way={ways[entry.action]!} onClose={onClose} />
+      }
+    >
+      Revert…
+    </DialogButton>
   );
 }
 

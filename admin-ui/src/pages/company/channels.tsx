@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, type Input } from '../../model/client.ts';
 import { KindChoices } from '../../model/kind-choices.tsx';
 import { type Channels, noticeChannelsQuery } from '../../model/queries.ts';
-import { ActButton, Button } from '../../ui/button.tsx';
+import { ActButton } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -73,10 +73,6 @@ const useChange = ({ name, onSecret }: ChannelProps) => {
 function ChannelCard(props: ChannelProps) {
   const { name } = props;
   const channel = channelOf(props);
-  const { dialog } = useSearch({ from: '/in/company' });
-  const navigate = useNavigate({ from: '/company' });
-  const [asking, setAsking] = useState<'rotate' | 'remove'>();
-  const close = (): void => setAsking(undefined);
   const change = useChange(props);
   const test = async (): Promise<void> => {
     const { success, statusCode, error } = await call('testNoticeChannel', { body: { channel: name } });
@@ -84,8 +80,19 @@ function ChannelCard(props: ChannelProps) {
     const why = statusCode === null ? (error ?? noAnswer) : `status ${statusCode}`;
     throw new Error(`The test failed: ${why}.`);
   };
-  const edit = (): void => void navigate({ search: { dialog: name } });
-  const leave = (): void => void navigate({ search: {}, replace: true });
+  const edit = (
+    <DialogButton
+      name={name}
+      size="s"
+      dialog={(shown) => (
+        <Dialog {...shown} title={names[name]} description={descriptions[name]}>
+          <ChannelForm {...props} onClose={shown.onClose} />
+        </Dialog>
+      )}
+    >
+      {channel ? 'Edit…' : 'Add channel…'}
+    </DialogButton>
+  );
   return (
     <Card
       title={names[name]}
@@ -96,22 +103,46 @@ function ChannelCard(props: ChannelProps) {
             <ActButton size="s" act={test} done="Test accepted">
               Send test
             </ActButton>
-            <Button size="s" onClick={edit}>
-              Edit…
-            </Button>
+            {edit}
             {name === 'webhook' && (
-              <Button size="s" onClick={() => setAsking('rotate')}>
+              <DialogButton
+                size="s"
+                dialog={(shown) => (
+                  <ConfirmDialog
+                    {...shown}
+                    title="Rotate the secret?"
+                    confirm="Rotate secret"
+                    danger
+                    act={() => change({ newSecret: true })}
+                    done="Secret rotated; the earlier one has ended"
+                  >
+                    The present secret ends at once: your receiver refuses posts until it has the new one.
+                  </ConfirmDialog>
+                )}
+              >
                 Rotate secret…
-              </Button>
+              </DialogButton>
             )}
-            <Button size="s" onClick={() => setAsking('remove')}>
+            <DialogButton
+              size="s"
+              dialog={(shown) => (
+                <ConfirmDialog
+                  {...shown}
+                  title={`Remove ${names[name]}?`}
+                  confirm="Remove channel"
+                  danger
+                  act={() => change({ url: null })}
+                  done="Channel removed"
+                >
+                  Nothing more is posted there.
+                </ConfirmDialog>
+              )}
+            >
               Remove…
-            </Button>
+            </DialogButton>
           </Row>
         ) : (
-          <Button size="s" onClick={edit}>
-            Add channel…
-          </Button>
+          edit
         )
       }
     >
@@ -125,22 +156,6 @@ function ChannelCard(props: ChannelProps) {
           </Quiet>
         </p>
       )}
-      <Dialog open={dialog === name} onClose={leave} title={names[name]} description={descriptions[name]}>
-        <ChannelForm {...props} onClose={leave} />
-      </Dialog>
-      <ConfirmDialog
-        open={asking !== undefined}
-        onClose={close}
-        title={asking === 'remove' ? `Remove ${names[name]}?` : 'Rotate the secret?'}
-        confirm={asking === 'remove' ? 'Remove channel' : 'Rotate secret'}
-        danger
-        act={() => change(asking === 'remove' ? { url: null } : { newSecret: true })}
-        done={asking === 'remove' ? 'Channel removed' : 'Secret rotated; the earlier one has ended'}
-      >
-        {asking === 'remove'
-          ? 'Nothing more is posted there.'
-          : 'The present secret ends at once: your receiver refuses posts until it has the new one.'}
-      </ConfirmDialog>
     </Card>
   );
 }
@@ -173,13 +188,7 @@ function ChannelForm(props: ChannelProps & { readonly onClose: () => void }) {
         name="url"
         hint={channel && isSecret ? `Now ${channel.url}. Leave it empty to keep it.` : undefined}
       >
-        <TextInput
-          type="url"
-          inputMode="url"
-          mono
-          value={url}
-          onValue={(value) => draft.set({ url: value })}
-        />
+        <TextInput type="url" inputMode="url" mono {...draft.bind('url')} />
       </Field>
       <Fieldset legend="Tells of">
         <KindChoices

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { call } from '../../model/client.ts';
 import { hasFactor } from '../../model/members.ts';
 import { subscriptionSettingsQuery, teamQuery } from '../../model/queries.ts';
 import { useRefusal, useSession } from '../../model/session.ts';
-import { ActButton, Button } from '../../ui/button.tsx';
+import { ActButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Loaded, Notice } from '../../ui/states.tsx';
@@ -34,9 +34,6 @@ interface SettingProps {
 }
 
 function SecondFactor({ refusal }: SettingProps) {
-  const { dialog } = useSearch({ from: '/in/company' });
-  const navigate = useNavigate({ from: '/company' });
-  const close = (): void => void navigate({ search: {}, replace: true });
   const required = useSession().company.secondFactorRequired;
   return (
     <Loaded query={useQuery(teamQuery)}>
@@ -45,42 +42,41 @@ function SecondFactor({ refusal }: SettingProps) {
         const you = members.find((member) => member.you);
         const lacks = !required && you && !hasFactor(you);
         const reason = lacks ? 'Set up your own second factor under Your security first' : undefined;
-        const all = plural(members.length, '# member', '# members');
+        const all = plural(members.length, '# member');
         return (
-          <>
-            <Card
-              title={required ? 'A second factor is required' : 'Second factor'}
-              description={
-                without === 0
-                  ? 'Everyone has one.'
-                  : required
-                    ? `${number(without)} of ${all} without one can do nothing before setting one up.`
-                    : `${number(without)} of ${all} without one: the password alone signs in.`
-              }
-              actions={
-                <Button
-                  size="s"
-                  disabledReason={refusal ?? reason}
-                  onClick={() => void navigate({ search: { dialog: 'require-factor' } })}
-                >
-                  {required ? 'Make it optional…' : 'Require it…'}
-                </Button>
-              }
-            />
-            <ConfirmDialog
-              open={dialog === 'require-factor' && refusal === undefined && !lacks}
-              onClose={close}
-              title={required ? 'Make the second factor optional?' : 'Require a second factor?'}
-              confirm={required ? 'Make it optional' : 'Require it'}
-              danger={required}
-              act={() => call('requireSecondFactor', { body: { required: !required } })}
-              done={required ? 'The second factor is optional' : 'The second factor is required'}
-            >
-              {required
-                ? 'Members may then remove theirs, and sign in with a password alone.'
-                : `${number(without)} of ${all} without one must set one up at the next click. So must new members when they join. API keys keep working.`}
-            </ConfirmDialog>
-          </>
+          <Card
+            title={required ? 'A second factor is required' : 'Second factor'}
+            description={
+              without === 0
+                ? 'Everyone has one.'
+                : required
+                  ? `${number(without)} of ${all} without one can do nothing before setting one up.`
+                  : `${number(without)} of ${all} without one: the password alone signs in.`
+            }
+            actions={
+              <DialogButton
+                name="require-factor"
+                size="s"
+                disabledReason={refusal ?? reason}
+                dialog={(shown) => (
+                  <ConfirmDialog
+                    {...shown}
+                    title={required ? 'Make the second factor optional?' : 'Require a second factor?'}
+                    confirm={required ? 'Make it optional' : 'Require it'}
+                    danger={required}
+                    act={() => call('requireSecondFactor', { body: { required: !required } })}
+                    done={required ? 'The second factor is optional' : 'The second factor is required'}
+                  >
+                    {required
+                      ? 'Members may then remove theirs, and sign in with a password alone.'
+                      : `${number(without)} of ${all} without one must set one up at the next click. So must new members when they join. API keys keep working.`}
+                  </ConfirmDialog>
+                )}
+              >
+                {required ? 'Make it optional…' : 'Require it…'}
+              </DialogButton>
+            }
+          />
         );
       }}
     </Loaded>

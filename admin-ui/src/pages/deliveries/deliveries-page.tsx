@@ -7,6 +7,7 @@ import { countsQuery, countText, type DeliverySearch, deliveriesQuery } from '..
 import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { number, plural, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -50,28 +51,18 @@ function DeliveryLog() {
   const navigate = useNavigate({ from: '/deliveries' });
   const { settings } = useSession();
   const query = useQuery({ ...deliveriesQuery(search), placeholderData: keepPreviousData });
-  const { cursor, ...filters } = search;
+  const { filters, isFiltered, clear, pager } = useFilters(search);
   const counts = useCounts(filters);
   const show = (next: DeliverySearch): void => void navigate({ search: next, replace: true });
-  const filtered = Object.values(filters).some((value) => value !== undefined);
+  const refresh = (): void => void Promise.all([query.refetch(), counts.refetch()]);
   const { data } = query;
   return (
     <Card flush>
       <div className={s.bar}>
         <StateFilter search={filters} onChange={show} />
-        <IconButton
-          label="Refresh"
-          icon={<RefreshCw />}
-          pending={query.isFetching}
-          onClick={() => void Promise.all([query.refetch(), counts.refetch()])}
-        />
-        {data && cursor === undefined && (
-          <NewDeliveries
-            key={JSON.stringify(filters)}
-            search={filters}
-            page={data}
-            onShow={() => void Promise.all([query.refetch(), counts.refetch()])}
-          />
+        <IconButton label="Refresh" icon={<RefreshCw />} pending={query.isFetching} onClick={refresh} />
+        {data && search.cursor === undefined && (
+          <NewDeliveries key={JSON.stringify(filters)} search={filters} page={data} onShow={refresh} />
         )}
         <DeliveryFilters search={filters} onChange={show} />
       </div>
@@ -93,7 +84,7 @@ function DeliveryLog() {
           emptyState={
             data?.hasMore ? (
               <Empty title="No matches so far">Choose Older to search further back.</Empty>
-            ) : filtered || cursor !== undefined ? (
+            ) : isFiltered || search.cursor !== undefined ? (
               <Empty
                 title="No delivery matches"
                 action={
@@ -106,13 +97,13 @@ function DeliveryLog() {
                         Show what is not delivered
                       </Button>
                     )}
-                    <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
+                    <Button onClick={clear}>Clear all filters</Button>
                   </Row>
                 }
               >
                 {filters.state === 'failed' &&
                   'A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled.'}{' '}
-                Deliveries are kept for {plural(settings.retentionDays, '# day', '# days')}.
+                Deliveries are kept for {plural(settings.retentionDays, '# day')}.
               </Empty>
             ) : (
               <Empty
@@ -127,11 +118,7 @@ function DeliveryLog() {
           }
         />
       </div>
-      <Pager
-        cursor={cursor}
-        page={data}
-        onPage={(to) => void navigate({ search: { ...filters, cursor: to } })}
-      />
+      <Pager {...pager} page={data} />
     </Card>
   );
 }

@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { Ban, Play, RotateCcw, Share2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { type Answer, call } from '../../model/client.ts';
 import { deliveryParams, deliveryQuery, pathOf } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { SharedLinks } from '../../model/shared-links.tsx';
-import { ActButton, Button } from '../../ui/button.tsx';
+import { ActButton } from '../../ui/button.tsx';
 import { ConfirmDialog, SecretFlow } from '../../ui/dialog.tsx';
+import { DialogButton, type Shown } from '../../ui/dialog-button.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
 
 const route = '/in/deliveries/$event/$subscription/$replay';
@@ -42,11 +43,19 @@ export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDe
         />
       </>
     );
-  return <ResendDelivery deleted={subscription === null} />;
+  return (
+    <DeliveryAction
+      what="resendDelivery"
+      label="Resend"
+      done="Delivery resent"
+      icon={<RotateCcw />}
+      disabledReason={subscription ? undefined : 'Its subscription was deleted'}
+    />
+  );
 }
 
 interface DeliveryActionProps {
-  readonly what: 'retryDelivery' | 'releaseDelivery';
+  readonly what: 'retryDelivery' | 'releaseDelivery' | 'resendDelivery';
   readonly label: string;
   readonly done: string;
   readonly icon: ReactNode;
@@ -56,55 +65,11 @@ interface DeliveryActionProps {
 function DeliveryAction({ what, label, done, icon, disabledReason }: DeliveryActionProps) {
   const name = useParams({ from: route });
   const refusal = useRefusal('developer');
-  return (
-    <ActButton
-      variant="primary"
-      icon={icon}
-      disabledReason={refusal ?? disabledReason}
-      act={() => call(what, { params: deliveryParams(name) })}
-      done={done}
-    >
-      {label}
-    </ActButton>
-  );
-}
-
-function CancelDelivery({ label }: { readonly label: string }) {
-  const name = useParams({ from: route });
-  const { attempt, dialog } = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
-  const refusal = useRefusal('developer');
-  const close = (): void => void navigate({ search: { attempt }, replace: true });
-  return (
-    <>
-      <Button
-        icon={<Ban />}
-        disabledReason={refusal}
-        onClick={() => void navigate({ search: { attempt, dialog: 'cancel' } })}
-      >
-        {label}
-      </Button>
-      <ConfirmDialog
-        open={dialog === 'cancel' && refusal === undefined}
-        onClose={close}
-        title={`${label}?`}
-        confirm={label}
-        danger
-        act={() => call('cancelDelivery', { params: deliveryParams(name) })}
-        done="Delivery discarded"
-      >
-        <p>No further attempt is made. The event stays in the event log, and you can resend it.</p>
-      </ConfirmDialog>
-    </>
-  );
-}
-
-function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
-  const name = useParams({ from: route });
-  const refusal = useRefusal('developer');
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const open = ({ delivery }: Answer<'resendDelivery'>): void => {
+  const show = (answer: Answer<typeof what>): void => {
+    if (what !== 'resendDelivery') return;
+    const { delivery } = answer as Answer<'resendDelivery'>;
     // A dispatcher may still have to write it: its page shows the answer until it can be read.
     const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
     queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
@@ -116,39 +81,53 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
   return (
     <ActButton
       variant="primary"
-      icon={<RotateCcw />}
-      disabledReason={refusal ?? (deleted ? 'Its subscription was deleted' : undefined)}
-      act={() => call('resendDelivery', { params: deliveryParams(name) })}
-      done="Delivery resent"
-      onDone={open}
+      icon={icon}
+      disabledReason={refusal ?? disabledReason}
+      act={() => call(what, { params: deliveryParams(name) })}
+      done={done}
+      onDone={show}
     >
-      Resend
+      {label}
     </ActButton>
   );
 }
 
-/** A link for the receiver's support. */
-export function ShareActions({ id, attempt }: { readonly id: string; readonly attempt: number | undefined }) {
-  const { dialog } = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
-  const refusal = useRefusal('developer');
+function CancelDelivery({ label }: { readonly label: string }) {
+  const name = useParams({ from: route });
   return (
-    <>
-      <Button
-        icon={<Share2 />}
-        disabledReason={refusal}
-        onClick={() => void navigate({ search: { attempt, dialog: 'share' } })}
-      >
-        Share…
-      </Button>
-      <ShareDialog
-        id={id}
-        open={dialog === 'share' && refusal === undefined}
-        onClose={() => void navigate({ search: { attempt }, replace: true })}
-      />
-    </>
+    <DialogButton
+      name="cancel"
+      icon={<Ban />}
+      disabledReason={useRefusal('developer')}
+      dialog={(shown) => (
+        <ConfirmDialog
+          {...shown}
+          title={`${label}?`}
+          confirm={label}
+          danger
+          act={() => call('cancelDelivery', { params: deliveryParams(name) })}
+          done="Delivery discarded"
+        >
+          <p>No further attempt is made. The event stays in the event log, and you can resend it.</p>
+        </ConfirmDialog>
+      )}
+    >
+      {label}
+    </DialogButton>
   );
 }
+
+/** A link for the receiver's support. */
+export const ShareDelivery = ({ id }: { readonly id: string }) => (
+  <DialogButton
+    name="share"
+    icon={<Share2 />}
+    disabledReason={useRefusal('developer')}
+    dialog={(shown) => <ShareDialog id={id} {...shown} />}
+  >
+    Share…
+  </DialogButton>
+);
 
 const lifetimes = [
   { value: 1, label: '1 hour' },
@@ -157,13 +136,7 @@ const lifetimes = [
   { value: 168, label: '7 days' },
 ];
 
-interface ShareDialogProps {
-  readonly id: string;
-  readonly open: boolean;
-  readonly onClose: () => void;
-}
-
-function ShareDialog({ id, open, onClose }: ShareDialogProps) {
+function ShareDialog({ id, open, onClose }: Shown & { readonly id: string }) {
   const name = useParams({ from: route });
   const [hours, setHours] = useState(24);
   return (

@@ -16,7 +16,7 @@ import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import { Timeline } from './attempt-timeline.tsx';
-import { DeliveryActions, ShareActions } from './delivery-actions.tsx';
+import { DeliveryActions, ShareDelivery } from './delivery-actions.tsx';
 import s from './delivery-page.module.css';
 
 export function DeliveryPage() {
@@ -57,7 +57,7 @@ export function DeliveryPage() {
         data && (
           <>
             <DeliveryActions delivery={data} />
-            <ShareActions id={data.id} attempt={chosen} />
+            <ShareDelivery id={data.id} />
           </>
         )
       }

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../model/client.ts';
 import { CreateKey } from '../../model/create-key.tsx';
-import { keysQuery, subscriptionsQuery } from '../../model/queries.ts';
+import { keyPresetNames, keysQuery, subscriptionsQuery } from '../../model/queries.ts';
 import type { ApiKey } from '../../model/scopes.ts';
 import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { save } from '../../ui/csv.ts';
+import { useDialog } from '../../ui/dialog-button.tsx';
 import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { ImportSettings } from './import-settings.tsx';
@@ -110,22 +110,21 @@ const activeKeys = async (signal: AbortSignal | undefined): Promise<readonly Api
 /** A key for an agent, and what its program needs, with the key in it. */
 export function Agents() {
   const address = useBaseUrl().replace(/\/api\/v1$/, '/mcp');
-  const { dialog } = useSearch({ from: '/in/developers' });
-  const navigate = useNavigate({ from: '/developers' });
+  const { dialog, open, close } = useDialog();
+  const preset = keyPresetNames.find((name) => name === dialog);
   const refusal = useRefusal('developer');
   const [key = 'YOUR_API_KEY', setKey] = useState<string>();
   const Authorization = `Bearer ${key}`;
-  const open = (preset: typeof dialog) => () => void navigate({ search: { dialog: preset } });
   return (
     <Card
       title="AI agents"
       description="An agent reads and changes records through the Model Context Protocol, with an API key of its own: it has a tool for each operation that the key allows. Revoke the key to stop it."
       actions={
         <Row>
-          <Button disabledReason={refusal} onClick={open('agent-read')}>
+          <Button disabledReason={refusal} onClick={() => open('agent-read')}>
             Create read-only key
           </Button>
-          <Button disabledReason={refusal} onClick={open('agent-write')}>
+          <Button disabledReason={refusal} onClick={() => open('agent-write')}>
             Create read and write key
           </Button>
         </Row>
@@ -152,9 +151,9 @@ export function Agents() {
         reads them no more permissions than it needs.
       </Quiet>
       <CreateKey
-        open={dialog !== undefined && refusal === undefined}
-        preset={dialog}
-        onClose={() => void navigate({ search: {}, replace: true })}
+        open={preset !== undefined && refusal === undefined}
+        preset={preset}
+        onClose={close}
         onMade={setKey}
       />
     </Card>

@@ -74,10 +74,7 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
           </Field>
           {problems.length > 0 && (
             <div data-problem tabIndex={-1}>
-              <Notice
-                tone="bad"
-                title={plural(problems.length, 'The file has # problem', 'The file has # problems')}
-              >
+              <Notice tone="bad" title={plural(problems.length, 'The file has # problem')}>
                 <ul>
                   {problems.map(({ field, message }) => (
                     <li key={field + message}>

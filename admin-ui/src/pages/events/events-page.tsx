@@ -1,6 +1,6 @@
 import { subjectOf, summaryOf } from '@causeway/proto/event-summary';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Answer } from '../../model/client.ts';
 import { eventsQuery, eventTypesQuery } from '../../model/queries.ts';
@@ -8,6 +8,7 @@ import { RecordCell, RecordTitle } from '../../model/record-cell.tsx';
 import { RecordFilter, useRecordName } from '../../model/record-filter.tsx';
 import { useNames } from '../../model/records.tsx';
 import { useSession } from '../../model/session.ts';
+import { useFilters } from '../../ui/filters.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -19,23 +20,22 @@ type Event = Answer<'listPortalEvents'>['events'][number];
 
 export function EventsPage() {
   const search = useSearch({ from: '/in/events' });
-  const { cursor, ...filters } = search;
+  const { filters, set, pager } = useFilters(search);
   const { type } = filters;
   const record = useRecordName(filters);
-  const navigate = useNavigate({ from: '/events' });
   const { settings } = useSession();
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const query = useQuery({
     ...eventsQuery(search),
     placeholderData: keepPreviousData,
-    refetchInterval: cursor === undefined ? 15_000 : false,
+    refetchInterval: search.cursor === undefined ? 15_000 : false,
   });
   const names = useNames(query.data?.events.map(({ payload }) => subjectOf(payload)) ?? []);
   const columns = useMemo(() => columnsWith(names), [names]);
   return (
     <Page
       title="Events"
-      description={`Everything that happened in your CRM, with or without a subscription. Kept for ${plural(settings.retentionDays, '# day', '# days')}.`}
+      description={`Everything that happened in your CRM, with or without a subscription. Kept for ${plural(settings.retentionDays, '# day')}.`}
       refreshing={query.isPlaceholderData}
     >
       <Card flush>
@@ -45,12 +45,9 @@ export function EventsPage() {
             all="All event types"
             value={type}
             options={types.map((one) => ({ value: one.type, label: one.type }))}
-            onChange={(value) => void navigate({ search: { ...filters, type: value }, replace: true })}
+            onChange={(value) => set({ type: value })}
           />
-          <RecordFilter
-            search={filters}
-            onChange={(next) => void navigate({ search: { ...filters, ...next }, replace: true })}
-          />
+          <RecordFilter search={filters} onChange={set} />
         </search>
         <Table
           query={query}
@@ -64,11 +61,7 @@ export function EventsPage() {
             </Empty>
           }
         />
-        <Pager
-          cursor={cursor}
-          page={query.data}
-          onPage={(to) => void navigate({ search: { ...filters, cursor: to } })}
-        />
+        <Pager {...pager} page={query.data} />
       </Card>
     </Page>
   );

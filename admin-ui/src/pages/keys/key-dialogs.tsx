@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { call } from '../../model/client.ts';
 import { keyUseQuery } from '../../model/queries.ts';
 import { RotateSecret } from '../../model/rotate-secret.tsx';
 import type { ApiKey } from '../../model/scopes.ts';
-import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { DialogButton, type Shown } from '../../ui/dialog-button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { serverNow } from '../../ui/reachability.ts';
@@ -40,17 +39,14 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
   );
 }
 
-interface RotateKeyProps {
-  readonly open: boolean;
+export interface KeyDialogProps extends Shown {
   readonly apiKey: ApiKey;
-  readonly onClose: () => void;
 }
 
-export function RotateKey({ open, apiKey, onClose }: RotateKeyProps) {
+export function RotateKey({ apiKey, ...shown }: KeyDialogProps) {
   return (
     <RotateSecret
-      open={open}
-      onClose={onClose}
+      {...shown}
       title="Rotate the API key"
       description="It gets a new secret, and keeps its name, permissions, limits and subscriptions."
       legend="The present secret"
@@ -78,11 +74,9 @@ interface RotationProps {
 
 /** Of a key whose two secrets work. */
 export function Rotation({ apiKey, refusal }: RotationProps) {
-  const [keep, setKeep] = useState<'new' | 'old' | null>(null);
   const { id, masked, previous } = apiKey;
   const { data: use } = useQuery({ ...keyUseQuery(id), enabled: refusal === undefined && previous != null });
   if (previous == null) return null;
-  const ended = keep === 'old' ? masked : previous.masked;
   return (
     <Notice tone="info" title="Two secrets of this key work">
       <Stack gap="s">
@@ -97,35 +91,38 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
             ) : (
               <>
                 The old one was last used <TimeAgo time={use.previous.utc} /> from{' '}
-                <code>{use.previous.address}</code>;{' '}
-                {plural(use.previousInLastHour, '# request', '# requests')} in the last hour.
+                <code>{use.previous.address}</code>; {plural(use.previousInLastHour, '# request')} in the last
+                hour.
               </>
             )}
           </p>
         )}
         <Row gap="s">
-          <Button disabledReason={refusal} onClick={() => setKeep('new')}>
-            End the old secret…
-          </Button>
-          <Button disabledReason={refusal} onClick={() => setKeep('old')}>
-            Keep the old secret…
-          </Button>
+          {(['new', 'old'] as const).map((keep) => (
+            <DialogButton
+              key={keep}
+              disabledReason={refusal}
+              dialog={(shown) => (
+                <ConfirmDialog
+                  {...shown}
+                  title={keep === 'new' ? 'End the old secret now?' : 'Give up the new secret?'}
+                  confirm={keep === 'new' ? 'End old secret' : 'Keep old secret'}
+                  danger
+                  act={() => call('endKeyRotation', { params: { id }, body: { keep } })}
+                  done="Rotation ended"
+                >
+                  <p>
+                    Requests with <code>{keep === 'new' ? previous.masked : masked}</code> are refused at
+                    once, and this cannot be undone.
+                  </p>
+                  {keep === 'old' && <p>The old secret then works as before the rotation.</p>}
+                </ConfirmDialog>
+              )}
+            >
+              {keep === 'new' ? 'End the old secret…' : 'Keep the old secret…'}
+            </DialogButton>
+          ))}
         </Row>
-        {keep !== null && (
-          <ConfirmDialog
-            onClose={() => setKeep(null)}
-            title={keep === 'new' ? 'End the old secret now?' : 'Give up the new secret?'}
-            confirm={keep === 'new' ? 'End old secret' : 'Keep old secret'}
-            danger
-            act={() => call('endKeyRotation', { params: { id }, body: { keep } })}
-            done="Rotation ended"
-          >
-            <p>
-              Requests with <code>{ended}</code> are refused at once, and this cannot be undone.
-            </p>
-            {keep === 'old' && <p>The old secret then works as before the rotation.</p>}
-          </ConfirmDialog>
-        )}
       </Stack>
     </Notice>
   );

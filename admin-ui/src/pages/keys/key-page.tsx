@@ -16,6 +16,7 @@ import { useRefusal } from '../../model/session.ts';
 import { BucketBar, bucketLabels, UsageChart } from '../../model/usage.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { useDialog } from '../../ui/dialog-button.tsx';
 import { changedMeanwhile } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, CodeLines, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
@@ -24,22 +25,18 @@ import { Empty, Loaded } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
-import { RevokeKey, RotateKey, Rotation } from './key-dialogs.tsx';
+import { type KeyDialogProps, RevokeKey, RotateKey, Rotation } from './key-dialogs.tsx';
 import { KeyRequests } from './key-requests.tsx';
 
 export function KeyPage() {
   const { id } = useParams({ from: '/in/keys/$id' });
-  const { dialog, range = '30d', status, cursor } = useSearch({ from: '/in/keys/$id' });
+  const { range = '30d', status, cursor } = useSearch({ from: '/in/keys/$id' });
   const navigate = useNavigate({ from: '/keys/$id' });
   const refusal = useRefusal('developer');
   const now = useNow();
   const query = useQuery(keyQuery(id));
   const key = query.data;
-  const show = (
-    change: { dialog?: 'edit' | 'rotate' | 'revoke'; range?: UsageRange | undefined },
-    replace = true,
-  ): void => void navigate({ search: { range: range === '30d' ? undefined : range, ...change }, replace });
-  const close = (): void => show({});
+  const { dialog, open, close } = useDialog();
   return (
     <Page
       title={key?.name ?? 'API key'}
@@ -50,18 +47,10 @@ export function KeyPage() {
       actions={
         key?.isActive && (
           <>
-            <Button
-              icon={<Pencil />}
-              disabledReason={refusal}
-              onClick={() => show({ dialog: 'edit' }, false)}
-            >
+            <Button icon={<Pencil />} disabledReason={refusal} onClick={() => open('edit')}>
               Edit
             </Button>
-            <Button
-              icon={<RotateCw />}
-              disabledReason={refusal}
-              onClick={() => show({ dialog: 'rotate' }, false)}
-            >
+            <Button icon={<RotateCw />} disabledReason={refusal} onClick={() => open('rotate')}>
               Rotate…
             </Button>
             <RowMenu
@@ -72,7 +61,7 @@ export function KeyPage() {
                   icon: <Ban />,
                   danger: true,
                   disabledReason: refusal,
-                  onSelect: () => show({ dialog: 'revoke' }, false),
+                  onSelect: () => open('revoke'),
                 },
               ]}
             />
@@ -93,7 +82,9 @@ export function KeyPage() {
               <KeyUse
                 id={id}
                 range={range}
-                onRange={(to) => show({ range: to === '30d' ? undefined : to })}
+                onRange={(to) =>
+                  void navigate({ search: { range: to === '30d' ? undefined : to }, replace: true })
+                }
               />
               {refusal === undefined && (
                 <KeyRequests
@@ -207,13 +198,7 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
   );
 }
 
-interface EditKeyProps {
-  readonly open: boolean;
-  readonly apiKey: ApiKey;
-  readonly onClose: () => void;
-}
-
-function EditKey({ open, apiKey, onClose }: EditKeyProps) {
+function EditKey({ open, apiKey, onClose }: KeyDialogProps) {
   const { id } = apiKey;
   const queryClient = useQueryClient();
   const update = useMutation({

@@ -6,6 +6,7 @@ import { KindChoices } from '../../model/kind-choices.tsx';
 import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/queries.ts';
 import { useSession } from '../../model/session.ts';
 import { LinkButton } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { Card, Page, Quiet } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice as NoticeBox } from '../../ui/states.tsx';
 import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
@@ -40,7 +41,7 @@ export function NotificationsPage() {
 
 function NoticeList() {
   const { cursor } = useSearch({ from: '/in/notifications' });
-  const navigate = useNavigate({ from: '/notifications' });
+  const { pager } = useFilters({ cursor });
   const query = useQuery({ ...noticesQuery({ cursor }), placeholderData: keepPreviousData });
   const { mutate: markRead } = useMutation({
     mutationFn: (upTo: number) => call('readNotices', { body: { upTo } }),
@@ -71,7 +72,7 @@ function NoticeList() {
           </Empty>
         }
       />
-      <Pager cursor={cursor} page={query.data} onPage={(to) => void navigate({ search: { cursor: to } })} />
+      <Pager {...pager} page={query.data} />
     </Card>
   );
 }

@@ -55,7 +55,7 @@ export function AttentionBanner() {
         undecided.held + undecided.missed,
         '# delivery held or missed',
         '# deliveries held or missed',
-      )} of ${plural(undecided.subscriptions, '# enabled subscription', '# enabled subscriptions')}`,
+      )} of ${plural(undecided.subscriptions, '# enabled subscription')}`,
       link: 'Decide',
       to: subscriptions('undecided'),
     },

@@ -1,5 +1,4 @@
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import { CreateKey } from '../../model/create-key.tsx';
@@ -10,6 +9,7 @@ import { nameOf } from '../../model/subscriptions.ts';
 import { Aqueduct } from '../../ui/aqueduct.tsx';
 import { Button, IconButton, LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
+import { useDialog } from '../../ui/dialog-button.tsx';
 import { kept } from '../../ui/kept.ts';
 import { Card } from '../../ui/layout.tsx';
 import { Step, Steps } from '../../ui/steps.tsx';
@@ -41,8 +41,7 @@ function Checklist({ onHide }: { readonly onHide: () => void }) {
       data?.subscriptionCreatedUtc && !data.deliverySucceededUtc ? (error ? errorMs : 1000) : false,
   }).data;
   const baseUrl = useBaseUrl();
-  const navigate = useNavigate({ from: '/' });
-  const { dialog, ...search } = useSearch({ from: '/in/' });
+  const { dialog, open, close } = useDialog();
   const refusal = useRefusal('developer');
   const newest = useQuery(subscriptionsQuery).data?.subscriptions[0];
   const [key, keepKey] = useFirstKey();
@@ -61,11 +60,7 @@ function Checklist({ onHide }: { readonly onHide: () => void }) {
       done: own.keyCreatedUtc,
       body: (
         <div>
-          <Button
-            variant="primary"
-            disabledReason={refusal}
-            onClick={() => void navigate({ search: { ...search, dialog: 'key' } })}
-          >
+          <Button variant="primary" disabledReason={refusal} onClick={() => open('key')}>
             Create API key
           </Button>
         </div>
@@ -164,7 +159,7 @@ function Checklist({ onHide }: { readonly onHide: () => void }) {
       <CreateKey
         open={dialog === 'key' && refusal === undefined}
         preset="sync"
-        onClose={() => void navigate({ search, replace: true })}
+        onClose={close}
         onMade={keepKey}
       />
     </>

@@ -113,12 +113,10 @@ function Events({ client }: { readonly client: number }) {
 function FoldedEvents({ events, hasMore }: Answer<'listPortalEvents'>) {
   const { settings } = useSession();
   if (events.length === 0)
-    return <Quiet>Events are kept for {plural(settings.retentionDays, '# day', '# days')}.</Quiet>;
+    return <Quiet>Events are kept for {plural(settings.retentionDays, '# day')}.</Quiet>;
   return (
     <details>
-      <summary>
-        {hasMore ? `The latest ${events.length}` : plural(events.length, '# event', '# events')}
-      </summary>
+      <summary>{hasMore ? `The latest ${events.length}` : plural(events.length, '# event')}</summary>
       <ol className={s.list}>
         {events.map((event) => (
           <li key={event.id}>

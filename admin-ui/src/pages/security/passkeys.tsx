@@ -4,8 +4,8 @@ import { type Answer, call } from '../../model/client.ts';
 import { createPasskey, knowsPasskeys } from '../../model/passkeys.ts';
 import { passkeysQuery } from '../../model/queries.ts';
 import { useSession } from '../../model/session.ts';
-import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { DialogButton, type Shown } from '../../ui/dialog-button.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -13,11 +13,11 @@ import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.ts
 import { toast } from '../../ui/toast.ts';
 import { Cut } from '../../ui/values.tsx';
 import { browserName } from './sessions.tsx';
-import { CodesFlow, type FactorDialogProps, useFactorsChanged } from './two-factor.tsx';
+import { CodesFlow, useFactorsChanged } from './two-factor.tsx';
 
 type Passkey = Answer<'listPasskeys'>['passkeys'][number];
 
-export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
+export function Passkeys() {
   const query = useQuery(passkeysQuery);
   const { passkeyHost } = useSession().features;
   const refusal =
@@ -32,9 +32,14 @@ export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
       title="Passkeys"
       description="Sign in with your fingerprint, face or device PIN, without password and code."
       actions={
-        <Button size="s" disabledReason={refusal} onClick={onAdd}>
+        <DialogButton
+          name="passkey"
+          size="s"
+          disabledReason={refusal}
+          dialog={(shown) => <AddPasskey {...shown} />}
+        >
           Add passkey
-        </Button>
+        </DialogButton>
       }
     >
       <Table
@@ -56,16 +61,13 @@ const columns: readonly Column<Passkey>[] = [
   actionsColumn('detail', (passkey) => <RemovePasskey passkey={passkey} />),
 ];
 
-function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey }) {
-  const [asking, setAsking] = useState(false);
-  return (
-    <>
-      <Button size="s" aria-label={`Remove passkey ${name}`} onClick={() => setAsking(true)}>
-        Remove
-      </Button>
+const RemovePasskey = ({ passkey: { id, name } }: { readonly passkey: Passkey }) => (
+  <DialogButton
+    size="s"
+    aria-label={`Remove passkey ${name}`}
+    dialog={(shown) => (
       <ConfirmDialog
-        open={asking}
-        onClose={() => setAsking(false)}
+        {...shown}
         title="Remove this passkey?"
         confirm="Remove passkey"
         danger
@@ -74,11 +76,13 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
       >
         “{name}” no longer signs you in, and your other sessions end. Delete it on your device, too.
       </ConfirmDialog>
-    </>
-  );
-}
+    )}
+  >
+    Remove
+  </DialogButton>
+);
 
-export const AddPasskey = (props: FactorDialogProps) => (
+export const AddPasskey = (props: Shown) => (
   <CodesFlow
     {...props}
     title="Add a passkey"

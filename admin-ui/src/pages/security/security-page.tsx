@@ -1,26 +1,23 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../model/client.ts';
 import { NewPasswordField } from '../../model/credential-fields.tsx';
 import { roleNames, sessionQuery, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { DialogButton, useDialog } from '../../ui/dialog-button.tsx';
 import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { Badge, Cut } from '../../ui/values.tsx';
-import { AddPasskey, Passkeys } from './passkeys.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { Sessions } from './sessions.tsx';
 import { DisableTotp, EnableTotp, RecoveryCodes } from './two-factor.tsx';
 
 export function SecurityPage() {
-  const { dialog } = useSearch({ from: '/in/security' });
-  const navigate = useNavigate({ from: '/security' });
-  const open = (name: NonNullable<typeof dialog>): void => void navigate({ search: { dialog: name } });
-  const close = (): void => void navigate({ search: {}, replace: true });
+  const { dialog, open, close } = useDialog();
   const { user, company, otherCompanies } = useSession();
   const companyName = company.name;
   const hasFactor = user.totpEnabled || user.passkeys > 0;
@@ -29,9 +26,13 @@ export function SecurityPage() {
       <Card
         title="Profile"
         actions={
-          <Button size="s" onClick={() => open('name')}>
+          <DialogButton
+            name="name"
+            size="s"
+            dialog={({ open, onClose }) => open && <ChangeName onClose={onClose} />}
+          >
             Change name
-          </Button>
+          </DialogButton>
         }
       >
         <Facts
@@ -51,9 +52,13 @@ export function SecurityPage() {
             : 'Changing it ends your other sessions.'
         }
         actions={
-          <Button size="s" onClick={() => open('password')}>
+          <DialogButton
+            name="password"
+            size="s"
+            dialog={({ open, onClose }) => open && <ChangePassword onClose={onClose} />}
+          >
             Change password
-          </Button>
+          </DialogButton>
         }
       />
       <Card
@@ -62,14 +67,14 @@ export function SecurityPage() {
         actions={
           <Row>
             {hasFactor && (
-              <Button size="s" onClick={() => open('codes')}>
+              <DialogButton name="codes" size="s" dialog={(shown) => <RecoveryCodes {...shown} />}>
                 Create recovery codes
-              </Button>
+              </DialogButton>
             )}
             {user.totpEnabled ? (
-              <Button size="s" onClick={() => open('totp-off')}>
+              <DialogButton name="totp-off" size="s" dialog={(shown) => <DisableTotp {...shown} />}>
                 Turn off
-              </Button>
+              </DialogButton>
             ) : (
               <Button size="s" variant="primary" onClick={() => open('totp-on')}>
                 Turn on
@@ -86,26 +91,22 @@ export function SecurityPage() {
           </div>
           {hasFactor && user.recoveryCodesLeft < 4 && (
             <Notice tone="warn">
-              You have {plural(user.recoveryCodesLeft, '# recovery code', '# recovery codes')} left. Create
-              new ones before they run out.
+              You have {plural(user.recoveryCodesLeft, '# recovery code')} left. Create new ones before they
+              run out.
             </Notice>
           )}
           {hasFactor && user.recoveryCodesLeft >= 4 && (
             <p>
-              {plural(user.recoveryCodesLeft, '# recovery code', '# recovery codes')} left. Use one to sign in
-              if you lose your phone or passkeys.
+              {plural(user.recoveryCodesLeft, '# recovery code')} left. Use one to sign in if you lose your
+              phone or passkeys.
             </p>
           )}
         </Stack>
       </Card>
-      <Passkeys onAdd={() => open('passkey')} />
-      <Sessions asking={dialog === 'others'} onAsk={() => open('others')} onClose={close} />
-      {dialog === 'name' && <ChangeName onClose={close} />}
-      {dialog === 'password' && <ChangePassword onClose={close} />}
-      <AddPasskey open={dialog === 'passkey'} onClose={close} />
+      <Passkeys />
+      <Sessions />
+      {/* Its codes are shown once, also when the session says already that it is on. */}
       <EnableTotp open={dialog === 'totp-on' && !user.totpEnabled} onClose={close} />
-      {dialog === 'totp-off' && user.totpEnabled && <DisableTotp onClose={close} />}
-      <RecoveryCodes open={dialog === 'codes' && hasFactor} onClose={close} />
     </Page>
   );
 }
@@ -128,7 +129,7 @@ function ChangeName({ onClose }: { readonly onClose: () => void }) {
         onCancel={onClose}
       >
         <Field label="Name" name="name">
-          <TextInput autoComplete="name" value={name} onValue={(value) => draft.set({ name: value })} />
+          <TextInput autoComplete="name" {...draft.bind('name')} />
         </Field>
       </Form>
     </Dialog>

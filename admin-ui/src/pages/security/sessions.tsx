@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { type Answer, call } from '../../model/client.ts';
 import { sessionsQuery } from '../../model/queries.ts';
-import { ActButton, Button } from '../../ui/button.tsx';
+import { ActButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { DialogButton, type Shown } from '../../ui/dialog-button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -12,13 +13,7 @@ import { Badge, MinuteAgo, TimeAgo } from '../../ui/values.tsx';
 
 type Session = Answer<'listSessions'>['sessions'][number];
 
-interface SessionsProps {
-  readonly asking: boolean;
-  readonly onAsk: () => void;
-  readonly onClose: () => void;
-}
-
-export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
+export function Sessions() {
   const query = useQuery(sessionsQuery);
   const others = (query.data?.sessions.length ?? 1) - 1;
   return (
@@ -26,13 +21,14 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
       flush
       title="Where you are signed in"
       actions={
-        <Button
+        <DialogButton
+          name="others"
           size="s"
           disabledReason={others === 0 ? 'You have no other sessions' : undefined}
-          onClick={onAsk}
+          dialog={(shown) => <EndOthers {...shown} />}
         >
           End other sessions…
-        </Button>
+        </DialogButton>
       }
     >
       <Table
@@ -43,24 +39,25 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         rowKey={(session) => session.id}
         emptyState={<Empty title="No sessions" />}
       />
-      <ConfirmDialog
-        open={asking && others > 0}
-        onClose={onClose}
-        title="End all other sessions?"
-        confirm="End sessions"
-        danger
-        act={() => call('revokeOtherSessions', {})}
-        onDone={({ revoked }) => {
-          toast(plural(revoked, '# session ended', '# sessions ended'));
-          onClose();
-        }}
-      >
-        Every other browser has to sign in again. If you do not recognize a session, also change your
-        password.
-      </ConfirmDialog>
     </Card>
   );
 }
+
+const EndOthers = (props: Shown) => (
+  <ConfirmDialog
+    {...props}
+    title="End all other sessions?"
+    confirm="End sessions"
+    danger
+    act={() => call('revokeOtherSessions', {})}
+    onDone={({ revoked }) => {
+      toast(plural(revoked, '# session ended', '# sessions ended'));
+      props.onClose();
+    }}
+  >
+    Every other browser has to sign in again. If you do not recognize a session, also change your password.
+  </ConfirmDialog>
+);
 
 const columns: readonly Column<Session>[] = [
   {

@@ -6,6 +6,7 @@ import { passkeysQuery, sessionsQuery } from '../../model/queries.ts';
 import { sessionQuery, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { ConfirmDialog, SecretFlow } from '../../ui/dialog.tsx';
+import type { Shown } from '../../ui/dialog-button.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import s from './two-factor.module.css';
 
@@ -20,12 +21,7 @@ export const useFactorsChanged = () => {
     );
 };
 
-export interface FactorDialogProps {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}
-
-interface CodesFlowProps extends FactorDialogProps {
+interface CodesFlowProps extends Shown {
   readonly title: string;
   readonly codesTitle: string;
   readonly form: (onMade: (made: { readonly recoveryCodes: readonly string[] }) => void) => ReactNode;
@@ -55,7 +51,7 @@ export function CodesFlow({ codesTitle, ...flow }: CodesFlowProps) {
 type StartedTotp = Answer<'startTotp'>;
 type MadeCodes = Answer<'confirmTotp'>;
 
-export const EnableTotp = (props: FactorDialogProps) => (
+export const EnableTotp = (props: Shown) => (
   <CodesFlow
     {...props}
     title="Turn on two-factor sign-in"
@@ -122,11 +118,11 @@ function QrCode({ text, secret }: { readonly text: string; readonly secret: stri
   );
 }
 
-export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
+export function DisableTotp(props: Shown) {
   const { passkeys } = useSession().user;
   return (
     <ConfirmDialog
-      onClose={onClose}
+      {...props}
       title="Turn off two-factor sign-in?"
       confirm="Turn off two-factor sign-in"
       danger
@@ -140,7 +136,7 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-export const RecoveryCodes = (props: FactorDialogProps) => (
+export const RecoveryCodes = (props: Shown) => (
   <CodesFlow
     {...props}
     title="Create new recovery codes?"

@@ -7,6 +7,7 @@ import { useRefusal } from '../../model/session.ts';
 import type { Subscription } from '../../model/subscriptions.ts';
 import { ActButton, Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { errorText } from '../../ui/errors.ts';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -87,9 +88,26 @@ export function CatchUp({ subscription }: { readonly subscription: Subscription 
           <BacklogList subscription={subscription} backlog={backlog}>
             {(part) =>
               refusal !== undefined || running ? null : part === 'held' ? (
-                <Button size="s" onClick={() => void navigate({ search: { dialog: 'discard' } })}>
+                <DialogButton
+                  name="discard"
+                  size="s"
+                  dialog={(shown) => (
+                    <ConfirmDialog
+                      {...shown}
+                      title={plural(backlog.held, 'Discard # held delivery?', 'Discard # held deliveries?')}
+                      confirm="Discard deliveries"
+                      danger
+                      act={() => call('discardHeld', { params: { id } })}
+                      onDone={leave}
+                    >
+                      <p>
+                        They are not sent. Their events stay in the event log, and can be delivered again.
+                      </p>
+                    </ConfirmDialog>
+                  )}
+                >
                   Discard…
-                </Button>
+                </DialogButton>
               ) : (
                 part === 'missed' &&
                 subscription.missed && (
@@ -135,16 +153,6 @@ export function CatchUp({ subscription }: { readonly subscription: Subscription 
           </ul>
         )}
       </Stack>
-      <ConfirmDialog
-        open={search.dialog === 'discard' && refusal === undefined}
-        onClose={leave}
-        title={plural(backlog.held, 'Discard # held delivery?', 'Discard # held deliveries?')}
-        confirm="Discard deliveries"
-        danger
-        act={() => call('discardHeld', { params: { id } })}
-      >
-        <p>They are not sent. Their events stay in the event log, and can be delivered again.</p>
-      </ConfirmDialog>
     </Card>
   );
 }

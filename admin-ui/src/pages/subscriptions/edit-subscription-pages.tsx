@@ -22,7 +22,7 @@ export function NewSubscriptionPage() {
   const [made, setMade] = useState<CreatedSubscription | null>(null);
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
-  const draft = useDraft('subscriptions/new', emptyDraft, draftLabels(), ['headers']);
+  const draft = useDraft('subscriptions/new', emptyDraft, draftLabels, ['headers']);
   const kinds = useKinds(draft.values.eventTypes);
   const create = useMutation({
     mutationFn: ({ name, description, url, eventTypes, enabled, ...rules }: SubscriptionDraft) =>
@@ -103,7 +103,7 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
   const queryClient = useQueryClient();
   const refusal = useRefusal('developer') ?? managedReason(subscription);
   const form = `subscriptions/${id}`;
-  const draft = useDraft(form, draftOf(subscription), draftLabels(), ['headers']);
+  const draft = useDraft(form, draftOf(subscription), draftLabels, ['headers']);
   const kinds = useKinds(draft.values.eventTypes);
   const { queryKey } = subscriptionQuery(id);
   const update = useMutation({
@@ -161,18 +161,13 @@ type Fields = Pick<
   'url' | 'name' | 'eventTypes' | 'description' | 'conditions' | 'pace'
 >;
 
-const draftOf = (subscription: Subscription): SubscriptionDraft => ({
-  ...plainOf(subscription),
-  ...rulesDraftOf(subscription),
-});
-
-const plainOf = ({ name, url, description, eventTypes, enabled }: Subscription) => ({
-  name: name ?? '',
-  url,
-  description: description ?? '',
-  eventTypes,
-  enabled,
-});
+const draftOf = (subscription: Subscription): SubscriptionDraft => {
+  const { name, url, description, eventTypes, enabled } = subscription;
+  return {
+    ...{ name: name ?? '', url, description: description ?? '', eventTypes, enabled },
+    ...rulesDraftOf(subscription),
+  };
+};
 
 const fieldsOf = (
   { name, url, description, eventTypes, conditions, pace }: SubscriptionDraft,

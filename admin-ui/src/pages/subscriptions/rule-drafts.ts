@@ -3,17 +3,18 @@ import type { Subscription } from '../../model/subscriptions.ts';
 
 export type Condition = NonNullable<Subscription['conditions']>[number];
 
-export const operators = [
-  'equals',
-  'in',
-  'exists',
-  'missing',
-  'startsWith',
-  'min',
-  'max',
-  'between',
-] as const;
-type Operator = (typeof operators)[number];
+/** As people read them. */
+export const operators = {
+  equals: 'equals',
+  in: 'is one of',
+  exists: 'exists',
+  missing: 'does not exist',
+  startsWith: 'starts with',
+  min: 'at least',
+  max: 'at most',
+  between: 'between',
+} as const;
+type Operator = keyof typeof operators;
 
 /** `value` is what is typed: of `in` one value a line, of `between` both bounds. */
 export interface ConditionRow {

@@ -128,16 +128,6 @@ function FilterPart({
   });
   const problem = isAsked && preview.error ? preview.error : error;
   const names = Object.keys(kinds);
-  const labels = {
-    equals: 'equals',
-    in: 'is one of',
-    exists: 'exists',
-    missing: 'does not exist',
-    startsWith: 'starts with',
-    min: 'at least',
-    max: 'at most',
-    between: 'between',
-  };
   const hints: Partial<Record<ConditionRow['operator'], string>> = {
     in: 'One value a line',
     between: 'Two numbers, such as 10 50',
@@ -174,7 +164,7 @@ function FilterPart({
               <Select
                 value={row.operator}
                 onValue={(operator) => set({ operator: operator as ConditionRow['operator'] })}
-                options={operators.map((one) => ({ value: one, label: labels[one] }))}
+                options={Object.entries(operators).map(([value, label]) => ({ value, label }))}
               />
             </Field>
             {needsValue(row) && (
@@ -198,7 +188,7 @@ function FilterPart({
       <p className={s.quiet} role="status">
         {isAsked && preview.data && (
           <>
-            {matched} of your last {plural(events, '# event', '# events')} would have matched
+            {matched} of your last {plural(events, '# event')} would have matched
           </>
         )}
       </p>

@@ -34,7 +34,7 @@ export function OffBanner({ subscription, refusal }: SubscriptionNoticeProps) {
       {enabled && consecutiveFailures >= failuresUntilProbing && (
         <p>
           Nothing is lost. It is switched off after{' '}
-          {plural(failuresUntilDisabled - consecutiveFailures, '# more failure', '# more failures')}.
+          {plural(failuresUntilDisabled - consecutiveFailures, '# more failure')}.
         </p>
       )}
       {disabledUtc !== null && (

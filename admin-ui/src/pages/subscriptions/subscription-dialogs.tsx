@@ -7,6 +7,7 @@ import { RotateSecret } from '../../model/rotate-secret.tsx';
 import { useRefusal } from '../../model/session.ts';
 import { nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import type { Shown } from '../../ui/dialog-button.tsx';
 import { plural } from '../../ui/format.ts';
 import type { MenuProps } from '../../ui/menu-popup.tsx';
 import { useAct } from '../../ui/mutation.ts';
@@ -15,18 +16,15 @@ import { toastError } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
 import { pause } from './subscription-rules.tsx';
 
-export interface SubscriptionDialogProps {
-  readonly open: boolean;
+export interface SubscriptionDialogProps extends Shown {
   readonly subscription: Subscription;
-  readonly onClose: () => void;
 }
 
-export function RotateDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
+export function RotateDialog({ subscription, ...shown }: SubscriptionDialogProps) {
   const { id, previousSecretUntilUtc: untilUtc } = subscription;
   return (
     <RotateSecret
-      open={open}
-      onClose={onClose}
+      {...shown}
       title="Rotate the signing secret"
       description="Rotate it if it may have leaked, or on a schedule."
       legend="The old secret"
@@ -69,7 +67,7 @@ export function DisableDialog({ open, subscription, onClose }: SubscriptionDialo
   );
 }
 
-export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
+export function DeleteDialog({ subscription, ...shown }: SubscriptionDialogProps) {
   const { id, health, managedBy } = subscription;
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -83,8 +81,7 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
   const busy = traffic > 0 || pending > 0 || health.lastSuccessUtc !== null;
   return (
     <ConfirmDialog
-      open={open}
-      onClose={onClose}
+      {...shown}
       title={`Delete “${name}”?`}
       confirm="Delete subscription"
       danger

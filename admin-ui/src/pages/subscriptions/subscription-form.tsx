@@ -24,15 +24,11 @@ export interface SubscriptionDraft extends RulesDraft {
 }
 
 export const emptyDraft: SubscriptionDraft = {
-  name: '',
-  url: '',
-  description: '',
-  eventTypes: [],
-  enabled: true,
+  ...{ name: '', url: '', description: '', eventTypes: [], enabled: true },
   ...noRules,
 };
 
-export const draftLabels = (): Readonly<Record<keyof SubscriptionDraft, string>> => ({
+export const draftLabels: Readonly<Record<keyof SubscriptionDraft, string>> = {
   url: 'URL',
   name: 'Name',
   eventTypes: 'Events to send',
@@ -41,7 +37,7 @@ export const draftLabels = (): Readonly<Record<keyof SubscriptionDraft, string>>
   conditions: 'Filter',
   pace: 'Pace',
   headers: 'Headers',
-});
+};
 
 interface SubscriptionFormProps {
   readonly draft: Draft<SubscriptionDraft>;
@@ -49,7 +45,7 @@ interface SubscriptionFormProps {
   readonly submit: string;
   readonly mutation: Mutation<SubscriptionDraft>;
   readonly secondary: ReactNode;
-  readonly ownId?: number;
+  readonly ownId?: number | undefined;
 }
 
 export function SubscriptionForm(props: SubscriptionFormProps) {
@@ -68,9 +64,9 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
         secondary={secondary}
         words={words}
       >
-        <UrlField value={draft.url} onChange={(url) => set({ url })} error={fieldError(error, 'url')} />
+        <UrlField control={whole.bind('url')} error={fieldError(error, 'url')} />
         <Field label="Name" name="name" optional hint="Shown in this portal, such as “Billing”.">
-          <TextInput maxLength={100} value={draft.name} onValue={(name) => set({ name })} />
+          <TextInput maxLength={100} {...whole.bind('name')} />
         </Field>
         <EventTypePicker value={draft.eventTypes} onChange={(eventTypes) => set({ eventTypes })} />
         <Field label="Description" name="description" optional>
@@ -78,8 +74,7 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
             rows={2}
             maxLength={2000}
             placeholder="Who owns it, what depends on it…"
-            value={draft.description}
-            onValue={(description) => set({ description })}
+            {...whole.bind('description')}
           />
         </Field>
         <RuleFields types={draft.eventTypes} value={draft} onChange={set} error={error} />
@@ -97,13 +92,11 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
   );
 }
 
-function TwinHint({
-  draft,
-  ownId,
-}: {
+interface TwinHintProps extends Pick<SubscriptionFormProps, 'ownId'> {
   readonly draft: SubscriptionDraft;
-  readonly ownId: number | undefined;
-}) {
+}
+
+function TwinHint({ draft, ownId }: TwinHintProps) {
   const all = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const url = shortUrl(draft.url.trim());
   const twin = all.find(
@@ -122,12 +115,11 @@ function TwinHint({
 }
 
 interface UrlFieldProps {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
+  readonly control: ReturnType<Draft<SubscriptionDraft>['bind']>;
   readonly error: string | undefined;
 }
 
-function UrlField({ value, onChange, error }: UrlFieldProps) {
+function UrlField({ control, error }: UrlFieldProps) {
   const { features } = useSession();
   return (
     <Field
@@ -144,8 +136,7 @@ function UrlField({ value, onChange, error }: UrlFieldProps) {
         mono
         spellCheck={false}
         placeholder="https://hooks.example.com/crm"
-        value={value}
-        onValue={onChange}
+        {...control}
       />
     </Field>
   );

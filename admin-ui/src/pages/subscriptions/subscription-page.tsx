@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Ellipsis, FlaskConical, KeyRound, Pencil } from 'lucide-react';
 import { Activity } from '../../model/activity.tsx';
 import { deliveriesQuery } from '../../model/deliveries.ts';
@@ -8,6 +8,7 @@ import { subscriptionQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { managedReason, nameOf, type Subscription, stateOf } from '../../model/subscriptions.ts';
 import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
+import { useDialog } from '../../ui/dialog-button.tsx';
 import {
   BackLink,
   Card,
@@ -53,29 +54,14 @@ export function SubscriptionPage() {
   );
 }
 
-const useDialog = () => {
-  const { dialog } = useSearch({ from: '/in/subscriptions/$id' });
-  const navigate = useNavigate({ from: '/subscriptions/$id' });
-  return {
-    dialog,
-    open: (name: NonNullable<typeof dialog>) => void navigate({ search: { dialog: name } }),
-    close: () => void navigate({ search: {}, replace: true }),
-  };
-};
-
 function Actions({ subscription }: { readonly subscription: Subscription }) {
   const { id } = subscription;
+  const { open } = useDialog();
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
   return (
     <>
-      <Button
-        icon={<FlaskConical />}
-        disabledReason={refusal}
-        onClick={() =>
-          void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog: 'test' } })
-        }
-      >
+      <Button icon={<FlaskConical />} disabledReason={refusal} onClick={() => open('test')}>
         Send test delivery
       </Button>
       <Button
@@ -98,12 +84,7 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
   const refusal = useRefusal('developer');
   const shared = { subscription, onClose: close };
   const isCounting = useMissedWhileOff([subscription]).isPending;
-  if (useFirstWait(isCounting))
-    return (
-      <Loading>
-        <SkeletonCard lines={12} />
-      </Loading>
-    );
+  if (useFirstWait(isCounting)) return <Loading>{<SkeletonCard lines={12} />}</Loading>;
   return (
     <>
       <OffBanner subscription={subscription} refusal={refusal} />

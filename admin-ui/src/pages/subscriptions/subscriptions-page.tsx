@@ -191,7 +191,7 @@ const columns = (): readonly Column<Subscription>[] => [
   {
     header: 'Events',
     cell: (one) => (
-      <span data-tip={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, '# type', '# types')}</span>
+      <span data-tip={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, '# type')}</span>
     ),
   },
   {

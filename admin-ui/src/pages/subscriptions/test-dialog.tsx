@@ -13,19 +13,17 @@ import { Segmented } from '../../ui/toolbar.tsx';
 import { ClockTime } from '../../ui/values.tsx';
 import type { SubscriptionDialogProps } from './subscription-dialogs.tsx';
 
-export function TestDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
-  return (
-    <Dialog
-      open={open}
-      onClose={onClose}
-      size="l"
-      title={`Test “${nameOf(subscription)}”`}
-      description="Sends a signed delivery marked as a test. It does not count as a failure and is not logged."
-    >
-      {open && <Test subscription={subscription} onClose={onClose} />}
-    </Dialog>
-  );
-}
+export const TestDialog = ({ open, subscription, onClose }: SubscriptionDialogProps) => (
+  <Dialog
+    open={open}
+    onClose={onClose}
+    size="l"
+    title={`Test “${nameOf(subscription)}”`}
+    description="Sends a signed delivery marked as a test. It does not count as a failure and is not logged."
+  >
+    <Test subscription={subscription} onClose={onClose} />
+  </Dialog>
+);
 
 /** `own` is null while the sample of the type is sent. */
 const noTest: { readonly type: string | undefined; readonly own: string | null } = {

@@ -3,29 +3,30 @@ import { type Answer, call } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
 import { type Role, roleAtLeast, useSession } from '../../model/session.ts';
 import { ConfirmDialog, Dialog, SecretFlow } from '../../ui/dialog.tsx';
+import { type Shown, useDialog } from '../../ui/dialog-button.tsx';
 import { Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Moment } from '../../ui/values.tsx';
 import type { Member } from './member-table.tsx';
 import { type Keep, nothing, WorkChoice } from './member-work.tsx';
 
-export function ChangeRole({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  if (!member) return null;
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={`Change the role of ${nameOfMember(member)}`}
-      description="Takes effect on their next request."
-    >
-      <RoleForm member={member} onClose={onClose} />
-    </Dialog>
-  );
+interface MemberDialogProps extends Shown {
+  readonly member: Member;
 }
+
+const ChangeRole = ({ member, ...shown }: MemberDialogProps) => (
+  <Dialog
+    {...shown}
+    title={`Change the role of ${nameOfMember(member)}`}
+    description="Takes effect on their next request."
+  >
+    <RoleForm member={member} onClose={shown.onClose} />
+  </Dialog>
+);
 
 const roleLabels = { role: 'Role', keep: 'What stays' };
 
-function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+function RoleForm({ member, onClose }: Omit<MemberDialogProps, 'open'>) {
   const draft = useDraft(`team/role/${member.id}`, { role: member.role, keep: nothing }, roleLabels);
   const { role, keep } = draft.values;
   const demoted = !roleAtLeast(role, member.role);
@@ -58,9 +59,8 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
   );
 }
 
-export function RemoveMember({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
+function RemoveMember({ member, ...shown }: MemberDialogProps) {
   const [keep, setKeep] = useState<Keep>(nothing);
-  if (!member) return null;
   const kept = {
     keepKeys: keep.keys.join(','),
     keepSubscriptions: keep.subscriptions.join(','),
@@ -68,7 +68,7 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
   };
   return (
     <ConfirmDialog
-      onClose={onClose}
+      {...shown}
       title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
       confirm={member.you ? 'Leave company' : 'Remove member'}
       danger
@@ -82,61 +82,69 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
   );
 }
 
-export function OfferPassword({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  return (
-    <SecretFlow
-      open={member !== undefined}
-      onClose={onClose}
-      size="s"
-      title={`Reset the password of ${member ? nameOfMember(member) : ''}?`}
-      form={(onMade: (made: Answer<'offerPasswordReset'>) => void) =>
-        member && (
-          <Form
-            act={() => call('offerPasswordReset', { params: { id: member.id } })}
-            onDone={onMade}
-            submit="Create reset link"
-            onCancel={onClose}
-          >
-            <p>
-              You get a link to send to them. When they use it, their sessions in this company end and they
-              sign in with the new password. Their current password works until then.
-            </p>
-          </Form>
-        )
-      }
-      secret={({ link, mailed, expiresUtc }) => ({
-        ...{ title: 'Password reset link', name: 'link', value: `${location.origin}${link}` },
-        children: (
-          <p>
-            {mailed ? 'It also goes to them by mail.' : 'No mail was sent.'} Send this link to the person
-            privately: anyone who opens it can choose the password. It works once, until{' '}
-            <Moment time={expiresUtc} />.
-          </p>
-        ),
-      })}
-    />
-  );
-}
+const OfferPassword = ({ member, ...shown }: MemberDialogProps) => (
+  <SecretFlow
+    {...shown}
+    size="s"
+    title={`Reset the password of ${nameOfMember(member)}?`}
+    form={(onMade: (made: Answer<'offerPasswordReset'>) => void) => (
+      <Form
+        act={() => call('offerPasswordReset', { params: { id: member.id } })}
+        onDone={onMade}
+        submit="Create reset link"
+        onCancel={shown.onClose}
+      >
+        <p>
+          You get a link to send to them. When they use it, their sessions in this company end and they sign
+          in with the new password. Their current password works until then.
+        </p>
+      </Form>
+    )}
+    secret={({ link, mailed, expiresUtc }) => ({
+      ...{ title: 'Password reset link', name: 'link', value: `${location.origin}${link}` },
+      children: (
+        <p>
+          {mailed ? 'It also goes to them by mail.' : 'No mail was sent.'} Send this link to the person
+          privately: anyone who opens it can choose the password. It works once, until{' '}
+          <Moment time={expiresUtc} />.
+        </p>
+      ),
+    })}
+  />
+);
 
-export function ResetTwoFactor({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  if (!member) return null;
-  return (
-    <ConfirmDialog
-      onClose={onClose}
-      title={`Reset the second factor of ${nameOfMember(member)}?`}
-      confirm="Reset second factor"
-      danger
-      act={() => call('resetSecondFactor', { params: { id: member.id } })}
-      done={`Second factor of ${nameOfMember(member)} reset`}
-    >
-      <p>
-        For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are
-        removed. Make sure that they ask you themselves: from then on their password alone signs in. Their
-        sessions end at once, and an unused password reset link stops working.
-      </p>
-    </ConfirmDialog>
-  );
-}
+const ResetTwoFactor = ({ member, ...shown }: MemberDialogProps) => (
+  <ConfirmDialog
+    {...shown}
+    title={`Reset the second factor of ${nameOfMember(member)}?`}
+    confirm="Reset second factor"
+    danger
+    act={() => call('resetSecondFactor', { params: { id: member.id } })}
+    done={`Second factor of ${nameOfMember(member)} reset`}
+  >
+    <p>
+      For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are
+      removed. Make sure that they ask you themselves: from then on their password alone signs in. Their
+      sessions end at once, and an unused password reset link stops working.
+    </p>
+  </ConfirmDialog>
+);
+
+/** By their names in the URL. */
+const memberDialogs = {
+  role: ChangeRole,
+  password: OfferPassword,
+  factor: ResetTwoFactor,
+  remove: RemoveMember,
+};
+
+/** All are there while a member is chosen: a link that was made is shown though its dialog is left. */
+export const MemberDialogs = ({ member }: { readonly member: Member }) => {
+  const { dialog, close } = useDialog();
+  return Object.entries(memberDialogs).map(([name, MemberDialog]) => (
+    <MemberDialog key={name} member={member} open={dialog === name} onClose={close} />
+  ));
+};
 
 interface RoleChoiceProps {
   readonly value: Role;

@@ -47,7 +47,7 @@ export function WorkChoice({ memberId, name, to, keep, onChange }: WorkChoicePro
     <Stack>
       {(keys.length > 0 || links > 0 || secrets.length > 0) && (
         <p dir="auto">
-          {`${name} knows ${plural(keys.length, '# API key', '# API keys')}, ${plural(links, '# link to a delivery', '# links to deliveries')} and ${plural(secrets.length, '# signing secret', '# signing secrets')}. What is checked ends.`}
+          {`${name} knows ${plural(keys.length, '# API key')}, ${plural(links, '# link to a delivery', '# links to deliveries')} and ${plural(secrets.length, '# signing secret')}. What is checked ends.`}
         </p>
       )}
       <p>
@@ -56,7 +56,7 @@ export function WorkChoice({ memberId, name, to, keep, onChange }: WorkChoicePro
           : 'Invitations and reset links that they created stop working.'}
       </p>
       <Choices
-        legend={`Revoke ${plural(keys.length, '# API key', '# API keys')} they created`}
+        legend={`Revoke ${plural(keys.length, '# API key')} they created`}
         hint="They know the values of these keys. A revoked key stops working at once and cannot be restored."
         items={keys.map((key) => ({
           id: key.id,
@@ -78,7 +78,7 @@ export function WorkChoice({ memberId, name, to, keep, onChange }: WorkChoicePro
         onChange={(kept) => onChange({ ...keep, keys: kept })}
       />
       <Choices
-        legend={`Switch off ${plural(subscriptions.length, '# subscription', '# subscriptions')} they created or moved`}
+        legend={`Switch off ${plural(subscriptions.length, '# subscription')} they created or moved`}
         hint="They chose where these send the company’s events. Deliveries are held until you enable the subscription again."
         items={subscriptions.map(({ id, name, url }) => ({
           id,
@@ -89,7 +89,7 @@ export function WorkChoice({ memberId, name, to, keep, onChange }: WorkChoicePro
         onChange={(kept) => onChange({ ...keep, subscriptions: kept })}
       />
       <Choices
-        legend={`Remove ${plural(channels.length, '# company channel', '# company channels')} they set up`}
+        legend={`Remove ${plural(channels.length, '# company channel')} they set up`}
         hint="They chose where notifications of the company are posted."
         items={channels.map(({ channel, url }) => ({
           id: channel,
@@ -100,10 +100,7 @@ export function WorkChoice({ memberId, name, to, keep, onChange }: WorkChoicePro
         onChange={(kept) => onChange({ ...keep, channels: kept })}
       />
       {isViewer && secrets.length > 0 && (
-        <Notice
-          tone="warn"
-          title={`They saw ${plural(secrets.length, '# signing secret', '# signing secrets')}`}
-        >
+        <Notice tone="warn" title={`They saw ${plural(secrets.length, '# signing secret')}`}>
           Rotate what stays in use:{' '}
           {secrets.map(({ id, name, url }, at) => (
             <span key={id}>

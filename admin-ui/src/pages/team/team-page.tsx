@@ -6,8 +6,9 @@ import { hasFactor, listMembers } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { type Role, roleNames, useRefusal } from '../../model/session.ts';
 import { SharedLinks, useSharedLinks } from '../../model/shared-links.tsx';
-import { ActButton, Button } from '../../ui/button.tsx';
+import { ActButton } from '../../ui/button.tsx';
 import { SecretFlow } from '../../ui/dialog.tsx';
+import { DialogButton, type Shown, useDialog } from '../../ui/dialog-button.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { plural } from '../../ui/format.ts';
@@ -16,11 +17,11 @@ import { Empty, Notice } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
-import { ChangeRole, OfferPassword, RemoveMember, ResetTwoFactor, RoleChoice } from './member-dialogs.tsx';
+import { MemberDialogs, RoleChoice } from './member-dialogs.tsx';
 import { MemberTable } from './member-table.tsx';
 
 export function TeamPage() {
-  const { dialog, ...search } = useSearch({ from: '/in/team' });
+  const { dialog: _, ...search } = useSearch({ from: '/in/team' });
   const navigate = useNavigate({ from: '/team' });
   const refusal = useRefusal('admin');
   const hidden = useRefusal('developer');
@@ -31,21 +32,23 @@ export function TeamPage() {
   const found = members && listMembers(members, search);
   const set = (change: typeof search): void =>
     void navigate({ search: { q, sort, ...change }, replace: true });
-  const open = (to: NonNullable<typeof dialog>, member?: number): void =>
-    void navigate({ search: { ...search, member, dialog: to } });
-  /** The member whom the dialog is about. */
-  const chosen = (of: typeof dialog) =>
-    dialog === of ? members?.find(({ id }) => id === search.member) : undefined;
-  const close = (): void => void navigate({ search, replace: true });
+  const { open } = useDialog();
+  const chosen = members?.find(({ id }) => id === search.member);
   return (
     <Page
       title="Team"
       description="Who can use this portal, and what they can do."
       refreshing={team.isRefetching}
       actions={
-        <Button variant="primary" icon={<UserPlus />} disabledReason={refusal} onClick={() => open('invite')}>
+        <DialogButton
+          name="invite"
+          variant="primary"
+          icon={<UserPlus />}
+          disabledReason={refusal}
+          dialog={(shown) => <InviteMember {...shown} />}
+        >
           Invite member
-        </Button>
+        </DialogButton>
       }
     >
       {hidden !== undefined && <Notice tone="info">{hidden}</Notice>}
@@ -74,21 +77,13 @@ export function TeamPage() {
             paged={{ page: search.page, size: 25, onPage: (page) => set({ page }) }}
             owners={members?.filter((member) => member.role === 'owner').length}
             marked={search.member}
-            onOpen={open}
+            onOpen={(name, id) => open(name, { member: id })}
           />
         </Card>
       )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
       {hidden === undefined && <LinksCard />}
-      {refusal === undefined && (
-        <>
-          <InviteMember open={dialog === 'invite'} onClose={close} />
-          <ChangeRole member={chosen('role')} onClose={close} />
-          <OfferPassword member={chosen('password')} onClose={close} />
-          <ResetTwoFactor member={chosen('factor')} onClose={close} />
-          <RemoveMember key={search.member} member={chosen('remove')} onClose={close} />
-        </>
-      )}
+      {refusal === undefined && chosen && <MemberDialogs key={chosen.id} member={chosen} />}
     </Page>
   );
 }
@@ -164,7 +159,7 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
 
 type MadeInvitation = Answer<'inviteMember'>;
 
-function InviteMember({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+function InviteMember({ open, onClose }: Shown) {
   return (
     <SecretFlow
       open={open}
@@ -206,7 +201,7 @@ function InviteForm({ onClose, onMade }: InviteFormProps) {
       onCancel={onClose}
     >
       <Field label="Email" name="email" hint="They sign in with this address.">
-        <TextInput type="email" value={email} onValue={(value) => draft.set({ email: value })} />
+        <TextInput type="email" {...draft.bind('email')} />
       </Field>
       <RoleChoice value={role} onChange={(value) => draft.set({ role: value })} />
     </Form>
