@@ -36,9 +36,12 @@ interface SentConditions {
 /** RFC 9110, 13.1. Tags that are not versions match none. @throws Problem if the write takes no such condition */
 export const conditionOf = (
   operation: KeyOperation,
-  { ifMatch, ifNoneMatch, otherCondition }: SentConditions,
+  { otherCondition, ...tags }: SentConditions,
 ): Condition | undefined => {
   if (operation.method === 'GET') return undefined;
+  // Tools that fill in every header leave those of a create blank.
+  const present = (tag?: string) => (operation.method === 'POST' && tag === '' ? undefined : tag);
+  const [ifMatch, ifNoneMatch] = [present(tags.ifMatch), present(tags.ifNoneMatch)];
   const sent = { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch };
   const taken = conditionsTaken(operation);
   const refused =

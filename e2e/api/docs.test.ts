@@ -117,7 +117,7 @@ const makeExamples = async () => {
   const person = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com' };
   const { client_id: lead } = await ask('/integrations/leads', person);
   const { client_id: client } = await ask('/integrations/clients', { ...person, external_id: 'crm-88' });
-  const { client_id } = await ask('/integrations/leads', person);
+  const { client_id } = await ask('/integrations/leads', { ...person, external_id: 'EXT-100001' });
   const { employee_id: affiliate } = await ask('/integrations/affiliates', person);
   const employee = await addEmployee(world, { company_id: company.id, first_name: 'Grace', last_name: 'M' });
   const types = { eventTypes: ['client.created'] };
@@ -179,11 +179,10 @@ test.each(['sh', 'ts', 'python'])(
     const made = await makeExamples();
     const placed = ({ id, code }: (typeof shown)[number]): string =>
       code
-        .replace(
-          /\b1042\b/,
-          String(/Lead/.test(id) ? made.lead : /Client/.test(id) ? made.client : made.person),
-        )
-        .replace(/\b31\b/, String(made.affiliate))
+        .replace(/\b1042\b/, String(made.lead))
+        .replace(/\b1040\b/, String(/Client/.test(id) ? made.client : made.person))
+        .replace(/\b9000000000001042\b/, String(made.person))
+        .replace(/\b16\b/, String(made.affiliate))
         .replace(/(_id"?: ?|_id":)7\b/g, `$1${made.employee}`)
         .replace(/\b42\b/, String(made.ids[id] ?? made.hook));
     // Some end what others need.

@@ -127,29 +127,35 @@ const ofVersions = (operation: KeyOperation): readonly Json[] => {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 };
 
-const condition = (name: string, text: string): Json => ({
+const condition = (name: string, example: string, text: string): Json => ({
   name,
   in: 'header',
   required: false,
   description: text,
   schema: { type: 'string' },
+  // Tools that fill in every parameter send a condition that always holds.
+  example,
 });
 
 const conditions = {
   IfMatch: condition(
     'If-Match',
+    '*',
     'The `ETag` of the record that was read, as `"2"`: if the record has another version by now, nothing is changed and the answer is 412.',
   ),
   IfNoneMatch: condition(
     'If-None-Match',
+    '',
     'The `ETag` of the record as it is known: if it has not changed, the answer is 304 without a body.',
   ),
   IfAbsent: condition(
     'If-None-Match',
+    '',
     '`*` to create only: if a record with the `external_id` exists, nothing is changed and the answer, or that of the item of a batch, is 412.',
   ),
   IfPresent: condition(
     'If-Match',
+    '',
     '`*` to update only: if no record with the `external_id` exists, nothing is created and the answer is 412. Or the `ETag` of that record, as `"2"`: if it has another version by now, nothing is changed and the answer is 412.',
   ),
 };
@@ -161,6 +167,38 @@ const idempotencyKey = {
   description:
     'Names the request, so that it can be sent again safely: a random UUID, for example. Within 24 hours, the same request with the same key gets the first answer again, with `Idempotent-Replayed: true`.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: idempotencyKeyPattern.source },
+  // Postman and Bruno put a new UUID in its place.
+  example: '{{$guid}}',
+};
+
+/** Values of parameters that tools fill in. The records are of the company that `npm start` makes. */
+const exampleValues: Readonly<Record<string, unknown>> = {
+  client_id: 1040,
+  employee_id: 16,
+  id: 42,
+  subscriptionId: 42,
+  email: 'katherine@example.com',
+  phone: '+1 555 010 4477',
+  external_id: 'EXT-100001',
+  cursor: '',
+  type: 'client.created',
+  since: '2026-01-15T00:00:00.000Z',
+  updated_since: '2026-01-15T00:00:00.000Z',
+};
+
+/** Nobody has this ID, so that trying out the erasure erases nobody. */
+const unassignedId = 9_000_000_000_001_042;
+
+const exampleFor = ({ id, path }: KeyOperation, name: string, isList = false): Json => {
+  const value =
+    id === 'erasePerson'
+      ? unassignedId
+      : name === 'client_id' && path.includes('/leads/{')
+        ? 1042
+        : isList
+          ? []
+          : exampleValues[name];
+  return value === undefined ? {} : { example: value };
 };
 
 /** Numbers and enumerations keep their type, for the sake of generated clients. */
@@ -175,6 +213,7 @@ const parametersOf = (operation: KeyOperation, components: Components): Json => 
     required: true,
     description: `${text} Anything but a positive integer gets 404.`,
     schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' },
+    ...exampleFor(operation, name),
   }));
   const { properties = {}, required = [] } = (query ? components.inline(query) : {}) as {
     properties?: Readonly<Record<string, Json>>;
@@ -187,6 +226,7 @@ const parametersOf = (operation: KeyOperation, components: Components): Json => 
     ...(text !== undefined && { description: text }),
     // A blank parameter counts as absent (contract, "Requests and errors").
     ...(required.includes(name) ? { schema } : { allowEmptyValue: true, schema: blankable(schema) }),
+    ...exampleFor(operation, name, schema.type === 'array'),
   }));
   const inHead = takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
   const parameters = [...inPath, ...inQuery, ...inHead, ...ofVersions(operation)];

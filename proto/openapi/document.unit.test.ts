@@ -10,6 +10,7 @@ import { recordTypes } from '../operations/changes.ts';
 import { keyOperations } from '../operations.ts';
 import { parseBody, parseQuery } from '../parse.ts';
 import { noteExample } from '../schemas/records.ts';
+import { conditionOf } from '../versions.ts';
 import type { Json } from './components.ts';
 import { openApiDocument } from './document.ts';
 
@@ -26,7 +27,12 @@ interface Response {
 }
 interface Described extends Json {
   readonly operationId: string;
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: Json;
+    readonly example?: unknown;
+  }[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly content: { readonly 'application/json': Content };
@@ -36,7 +42,11 @@ interface Described extends Json {
 interface Document extends Json {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, Response>>; readonly schemas: Json };
+  readonly components: {
+    readonly parameters: Json;
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: Json;
+  };
 }
 
 const document = openApiDocument() as unknown as Document;
@@ -145,6 +155,30 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
     const content = entry.requestBody!.content['application/json'];
     expect(checkExamples(content)).toBe(1);
     expect(() => parseBody(operation, Buffer.from(JSON.stringify(content.example)))).not.toThrow();
+  });
+
+  test('has examples of parameters that its own rules take, together', () => {
+    const parameters = (entry.parameters ?? []).map((one) =>
+      '$ref' in one ? (document.components.parameters[`${one.$ref}`.split('/').at(-1)!] as typeof one) : one,
+    );
+    const [inPath, inQuery, inHead] = ['path', 'query', 'header'].map((place) =>
+      parameters.filter((one) => one.in === place),
+    );
+    for (const { name, schema, example } of [...inPath!, ...inHead!]) {
+      expect(example, name).toBeDefined();
+      expect(ajv.validate(schema, example), name).toBe(true);
+    }
+    const filled = inQuery!.flatMap(
+      ({ name, schema, example = schema.default ?? (schema.enum as [string])?.[0] }) => {
+        expect(example, name).toBeDefined();
+        if (!('$ref' in schema)) expect(ajv.validate(schema, example), name).toBe(true);
+        return [example].flat().map((value) => `${name}=${encodeURIComponent(`${value}`)}`);
+      },
+    );
+    if (operation.query) expect(() => parseQuery(operation, filled.join('&'))).not.toThrow();
+    const sent = Object.fromEntries(inHead!.map(({ name, example }) => [name, example as string]));
+    const [ifMatch, ifNoneMatch] = [sent['If-Match'], sent['If-None-Match']];
+    expect(conditionOf(operation, { ifMatch, ifNoneMatch, otherCondition: undefined })).toBeUndefined();
   });
 
   test('names the parameters of its path', () => {

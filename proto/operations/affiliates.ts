@@ -5,7 +5,7 @@ import * as r from '../schemas/records.ts';
 import { action } from '../schemas/records.ts';
 
 const createdExample = {
-  employee_id: 31,
+  employee_id: 16,
   affiliate_code: 'K7M2QX9D',
   is_approved: false,
   created_utc: '2026-01-15T09:30:00.000Z',
@@ -67,7 +67,7 @@ export const updateAffiliate = defineOperation({
     200: {
       description: 'Updated.',
       schema: r.affiliateUpdated,
-      example: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 31, version: 2 },
+      example: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 16, version: 2 },
     },
   },
   errors: { 400: r.externalIdTaken, 404: r.recordMissing('affiliate') },

@@ -136,7 +136,7 @@ export const batchClients = defineOperation({
     invalid: 'drop_optional',
     items: [
       { ...person, phone: 'none' },
-      { client_id: 1042, email: 'no address' },
+      { client_id: 1040, email: 'no address' },
     ],
   },
   answers: answersOf({
@@ -163,10 +163,10 @@ export const batchAffiliates = defineOperation({
     batchModes,
     'the body of `POST /integrations/affiliates`, or of `PATCH /integrations/affiliates/{employee_id}` with its `employee_id` or `external_id`.',
   ),
-  bodyExample: { mode: 'update', items: [{ employee_id: 31, is_approved: true }] },
+  bodyExample: { mode: 'update', items: [{ employee_id: 16, is_approved: true }] },
   answers: answersOf({
     status: 200,
-    body: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 31, version: 2 },
+    body: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 16, version: 2 },
   }),
 });
 
@@ -181,6 +181,6 @@ export const batchNotes = defineOperation({
     ['create'],
     'the body of `POST /integrations/clients/{client_id}/notes`, with `client_id` among the fields.',
   ),
-  bodyExample: { mode: 'create', items: [{ client_id: 1042, text: 'Prefers to be called in the morning.' }] },
+  bodyExample: { mode: 'create', items: [{ client_id: 1040, text: 'Prefers to be called in the morning.' }] },
   answers: answersOf({ body: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z', version: 1 } }),
 });

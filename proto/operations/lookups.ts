@@ -60,7 +60,7 @@ export const listAffiliates = defineOperation({
         ),
         count,
       }),
-      example: { affiliates: [{ affiliate_id: 31, full_name: 'Lise Meitner' }], count: 1 },
+      example: { affiliates: [{ affiliate_id: 16, full_name: 'Lise Meitner' }], count: 1 },
     },
   },
 });

@@ -210,17 +210,17 @@ export const personExample = {
 };
 
 export const affiliateExample = {
-  employee_id: 31,
+  employee_id: 16,
   first_name: 'Grace',
   last_name: 'Hopper',
   email: 'grace@example.com',
   phone: null,
-  affiliate_code: 'GRACE-31',
+  affiliate_code: 'GRACE-16',
   commission_rate: 12.5,
   affiliate_company_name: 'Hopper Media',
   is_active: true,
   is_approved: true,
-  external_id: 'partner-31',
+  external_id: 'partner-16',
   created_utc: '2026-01-15T09:30:00.000Z',
   updated_utc: '2026-01-15T09:31:00.000Z',
   version: 2,

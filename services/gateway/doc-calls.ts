@@ -4,26 +4,28 @@ import { methodNames } from '@causeway/proto/method-names';
 /** What a call needs of an operation in the OpenAPI document. */
 export interface CalledOperation {
   readonly operationId: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly example?: unknown;
+  }[];
   readonly body: unknown;
 }
-
-/** Placeholders: the reader puts an ID of the company in their place. */
-const exampleIds: Readonly<Record<string, number>> = { client_id: 1042, employee_id: 31 };
 
 /** A call in curl, TypeScript and Python, as Markdown. The last two go on from the programs of the guide "First call". */
 export const callsOf = (method: string, path: string, operation: CalledOperation): string => {
   const { operationId, parameters, body } = operation;
-  const idOf = (name: string): number => exampleIds[name] ?? 42;
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) => String(idOf(name)));
-  const query = parameters.some((one) => one.in === 'query' && one.name === 'external_id')
-    ? { external_id: 'crm-88' }
-    : undefined;
+  const inPath = parameters.filter((one) => one.in === 'path');
+  const filled = inPath.reduce((left, { name, example }) => left.replace(`{${name}}`, `${example}`), path);
+  const named = parameters.find(
+    ({ in: place, name }) => place === 'query' && name === 'external_id',
+  )?.example;
+  const query = typeof named === 'string' ? { external_id: named } : undefined;
   const target = filled + (query ? `?external_id=${query.external_id}` : '');
   const { id } = keyOperations.find(
     (one) => operationId === ('operationId' in one ? one.operationId : one.id),
   )!;
-  const ids = parameters.filter((one) => one.in === 'path').map(({ name }) => String(idOf(name)));
+  const ids = inPath.map(({ example }) => String(example));
   const argumentTexts = [...ids, ...[query, body].filter(Boolean).map((value) => script(value))];
   const sent =
     body === undefined ? '' : ` -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body)}'`;

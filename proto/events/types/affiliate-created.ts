@@ -18,7 +18,7 @@ export const affiliateCreated = defineEventType({
     created_date: time,
   }),
   sample: (now) => ({
-    employee_id: 31,
+    employee_id: 16,
     first_name: 'Lise',
     last_name: 'Meitner',
     email: 'lise@example.com',
