@@ -229,11 +229,11 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 14_187,
+    proto: 14_230,
     'services/runtime': 6_430,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
-    'services/gateway': 5_279,
+    'services/gateway': 5_281,
     'services/agents': 700,
     'services/access': 9_100,
     'services/crm': 6_852,
@@ -241,7 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_430,
     'admin-ui': 16_275,
     deploy: 4_640,
-    tests: 66_320,
+    tests: 66_338,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
