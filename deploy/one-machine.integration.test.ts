@@ -69,6 +69,7 @@ fi`,
         HOME: home,
         DEPLOY: folder,
         BACKUP: backup,
+        METRICS: home,
         MYSQL_ROOT_PASSWORD: password ?? '',
       },
     });

@@ -52,7 +52,9 @@ backup() {
     done
     # Before the oldest dump that is kept, the log is of no use.
     ls | grep "\.sql\.gz$" | head -n -7 | xargs -r rm
-    find . -name "binlog.*" -mtime +8 -delete'
+    find . -name "binlog.*" -mtime +8 -delete
+    newest=$(ls | grep "\.sql\.gz$" | tail -n 1)
+    echo "causeway_backup_timestamp_seconds $(stat --format=%Y "$newest")" > "${METRICS:-/metrics}/backup.prom"'
 }
 
 # What was committed before the moment, in UTC: restore "2026-03-01 09:30:00"

@@ -11,6 +11,9 @@ const programs: Readonly<Record<string, string>> = {
   nats: 'nats-server',
   'prom/prometheus': 'prometheus',
   'prom/alertmanager': 'alertmanager',
+  'prom/mysqld-exporter': 'prometheus-mysqld-exporter',
+  'prom/node-exporter': 'prometheus-node-exporter',
+  'prom/blackbox-exporter': 'prometheus-blackbox-exporter',
 };
 
 test('the manifests and compose run the servers that tests run', () => {

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseConfig, readEnv } from '@causeway/runtime';
+import { readEnv } from '@causeway/runtime';
 import { describe, expect, test } from 'vitest';
-import { serversConfig } from '../monitoring/servers/config.ts';
 import { passwordVariable, userNames } from '../nats/production/users.ts';
-import { readers as ofServices, required, variablesOf } from '../settings/testing/readers.ts';
+import { readers, required, variablesOf } from '../settings/testing/readers.ts';
 import { type ComposeService, compose, composeText, interpolate, small } from './testing/compose.ts';
 
 const deploy = resolve(import.meta.dirname, '..');
@@ -13,12 +12,7 @@ const install = readFileSync(resolve(deploy, 'one-machine.sh'), 'utf8');
 const asked = [...new Set([...composeText.matchAll(/\$\{([A-Z_]+):\?\}/g)].map((match) => match[1]!))];
 const made = Object.fromEntries(asked.map((name) => [name, required[name] ?? `a1b2-${name.toLowerCase()}`]));
 
-/** The watcher of the servers runs from the same image. */
-const readers: typeof ofServices = { ...ofServices, servers: (env) => parseConfig(serversConfig, env) };
-const programs: Readonly<Record<string, string>> = {
-  migrate: 'deploy/migrate/main.ts',
-  servers: 'deploy/monitoring/servers/main.ts',
-};
+const programs: Readonly<Record<string, string>> = { migrate: 'deploy/migrate/main.ts' };
 
 const own = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('causeway/services'));
 const environmentOf = ({ environment = {} }: ComposeService) =>

@@ -65,7 +65,6 @@ describe('the files of causeway/services', () => {
     ...globSync('services/*/main.ts', { cwd: root }),
     'services/access/cli/main.ts',
     'deploy/migrate/main.ts',
-    'deploy/monitoring/servers/main.ts',
   ];
 
   const needsOf = (file: string): string[] =>

@@ -60,7 +60,6 @@ COPY --from=bundle /app/services/dist services/dist
 COPY deploy/migrate deploy/migrate
 COPY deploy/mysql deploy/mysql
 COPY deploy/data/restored deploy/data/restored
-COPY deploy/monitoring/servers deploy/monitoring/servers
 # The gateway's welcome page and the frame of its documentation.
 COPY admin-ui/public admin-ui/public
 COPY --from=portal /app/admin-ui/dist admin-ui/dist

@@ -49,7 +49,9 @@ test.each(ownPods(production).map((pod) => ({ name: processOf(pod), pod })))(
 
 test('the compose file and production use the same servers and have the same ports open', () => {
   const imageOf = (manifests: readonly Manifest[], name: string) =>
-    podsOf(manifests).find(({ owner }) => owner.metadata.name === name)?.spec.containers[0]?.image;
+    podsOf(manifests)
+      .flatMap(({ spec }) => spec.containers)
+      .find((container) => container.name === name)?.image;
   expect(compose.services.nats?.image).toBe(imageOf(production, 'nats'));
   expect(compose.services.mysql?.image).toBe(imageOf(rendered['overlays/local'], 'mysql'));
   const [edge] = compose.services.gateway!.ports!;

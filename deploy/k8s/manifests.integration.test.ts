@@ -308,7 +308,7 @@ describe('the network of production', () => {
           // NATS servers find each other by name.
           owner.metadata.name === 'nats' ||
           spec.containers.some(({ env = [] }) =>
-            env.some(({ name }) => /^(MYSQL|NATS|INTERFACE)_URL$/.test(name)),
+            env.some(({ name }) => /^(NATS_URL|INTERFACE_URL|MYSQL_HOST)$/.test(name)),
           ),
       )
       .map(({ owner }) => owner.metadata.name);
@@ -338,7 +338,7 @@ describe('the network of production', () => {
       .map(({ owner }) => owner.metadata.name);
     const has = pods
       .filter(({ spec }) =>
-        spec.containers.some(({ env = [] }) => env.some(({ name }) => name === 'MYSQL_URL')),
+        spec.containers.some(({ env = [] }) => env.some(({ name }) => name === 'MYSQL_HOST')),
       )
       .map(({ owner }) => owner.metadata.name);
     expect(may.sort()).toEqual(has.sort());

@@ -13,7 +13,7 @@ interface Rule {
 }
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
-const { groups } = parse(read('rules.yaml')) as { groups: { rules: Rule[] }[] };
+const { groups } = parse(read('rules.yaml')) as { groups: { name: string; rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 const { tests } = parse(read('rules.test.yaml')) as {
   tests: { name: string; promql_expr_test: { exp_samples: unknown[] }[] }[];
@@ -28,9 +28,12 @@ const strangeLabels = (expression: string): string[] => {
 };
 
 const conditional = rules.filter(({ alert }) => alert !== 'Watchdog');
+// `exporters.nightly.integration.test.ts` asks the exporters.
+const ofExporters = groups.find(({ name }) => name === 'servers')!.rules;
 
 describe.each(conditional)('$alert', ({ alert, expr, labels, annotations }) => {
   test('uses series that the processes export', () => {
+    if (ofExporters.some((rule) => rule.alert === alert)) return;
     const asked = seriesOf(expr);
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((name) => !known.has(name))).toEqual([]);

@@ -5,7 +5,6 @@ import { agentsMetrics } from '../../../services/agents/metrics.ts';
 import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
 import { gatewayMetrics } from '../../../services/gateway/metrics.ts';
-import { serversMetrics } from '../servers/watch.ts';
 
 export const declaredMetrics = [
   runtimeMetrics,
@@ -15,7 +14,6 @@ export const declaredMetrics = [
   agentsMetrics,
   dispatcherMetrics,
   gatewayMetrics,
-  serversMetrics,
 ].flatMap((room) => Object.values(room));
 
 const added = ['job', 'service', 'instance'];
