@@ -18,16 +18,19 @@ import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
 const dockerfile = 'deploy/docker/services.Dockerfile';
 
-const layOut = (): string => {
+const copyStages = (stages: ReturnType<typeof readStages>): string => {
   const app = mkdtempSync(join(tmpdir(), 'causeway-image-'));
   cleanUp(() => rmSync(app, { recursive: true, force: true }));
   const context = contextOf(dockerfile);
-  for (const stage of readStages(dockerfile)) {
-    for (const [to, from] of filesOf(stage, context)) {
-      mkdirSync(join(app, dirname(to)), { recursive: true });
-      cpSync(join(root, from), join(app, to));
-    }
+  for (const [to, from] of stages.flatMap((stage) => [...filesOf(stage, context)])) {
+    mkdirSync(join(app, dirname(to)), { recursive: true });
+    cpSync(join(root, from), join(app, to));
   }
+  return app;
+};
+
+const layOut = (): string => {
+  const app = copyStages(readStages(dockerfile));
   const otherBinary = (file: string): boolean =>
     /\/uws_[^/]+\.node$/.test(file) && !file.endsWith(`_${process.arch}_${process.versions.modules}.node`);
   for (const { name } of packagesOf('causeway/services')) {
@@ -139,4 +142,15 @@ test('every service becomes ready with the image and the settings of the compose
 
   const codes = await Promise.all(running.toReversed().map(({ stop }) => stop()));
   expect(codes).toEqual([0, 0, 0, 0, 0]);
+});
+
+test('the portal builds from the context of the image, with the command of the image', () => {
+  const stages = readStages(dockerfile).filter(({ name }) => name === 'manifests' || name === 'portal');
+  const folder = copyStages(stages);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const script = /^RUN node (\S+)$/m.exec(stages.at(-1)!.text)?.[1] ?? '';
+  const { stdout, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
+  expect(`${stdout}${stderr}`).toMatch(/The portal is built/);
+  // The folder whose files the gateway allows to be cached forever.
+  expect(readFileSync(join(folder, 'admin-ui/dist/index.html'), 'utf8')).toMatch(/src="\/portal\/assets\//);
 });

@@ -29,11 +29,7 @@ const run = (name: string, port: number, args: readonly string[], env: NodeJS.Pr
     env,
   });
   cleanUp(async () => void (await end('SIGKILL')));
-  return async (path = '/metrics'): Promise<string> =>
-    fetch(`http://127.0.0.1:${port}${path}`).then(
-      (answer) => answer.text(),
-      () => '',
-    );
+  return async (path = '/metrics') => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
 };
 
 const monitorStatements = (password: string): readonly string[] => {

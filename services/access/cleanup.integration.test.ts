@@ -55,9 +55,21 @@ test('expired rows are removed, and others stay', async () => {
     [company_id],
   );
 
-  await deleteExpired({ db: world.openDb(), log, now: () => new Date(), portal: testPortal });
   const count = async (table: string): Promise<unknown> =>
     (await query<{ rows: number }>(`SELECT COUNT(*) AS \`rows\` FROM ${table}`))[0]?.rows;
+  await query(
+    `INSERT INTO audit_log (company_id, created_utc, actor_kind, actor_name, action, target_kind, target_name)
+     SELECT ?, UTC_TIMESTAMP(3) - INTERVAL days DAY, 'user', 'Ada', action, 'x', 'x'
+     FROM (VALUES ROW ('session.started', 91), ROW ('key.created', 91), ROW ('session.started', 89)) AS t (action, days)`,
+    [company_id],
+  );
+  const entries = Number(await count('audit_log'));
+  const context = { db: world.openDb(), log, now: () => new Date() };
+
+  await deleteExpired({ ...context, portal: testPortal });
+  expect(await count('audit_log')).toBe(entries);
+  await deleteExpired({ ...context, portal: { ...testPortal, auditDays: 90 } });
+  expect(await count('audit_log')).toBe(entries - 1);
   expect(await count('portal_sessions')).toBe(2);
   expect(await count('sign_in_delays')).toBe(2);
   expect(await count('portal_password_resets')).toBe(1);

@@ -10,6 +10,12 @@ const pauseMs = 10 * 60_000;
 const rowsAtOnce = 1000;
 const dayMs = 86_400_000;
 
+/** Only these entries say who made a key, subscription, channel or link, which end with their member. */
+const keptActions = [
+  ...['key.created', 'key.rotated', 'subscription.created', 'subscription.changed'],
+  ...['subscription.secret_rotated', 'notices.channel_changed', 'delivery.shared'],
+];
+
 type CleanupContext = Pick<Access, 'db' | 'log' | 'now' | 'portal'>;
 
 /** Several replicas may run it at once. */
@@ -26,42 +32,22 @@ export const deleteExpired = async (
 ): Promise<number> => {
   const everyones = acrossTenants(db, 'cleanup deletes rows of all companies by their age');
   const before = (ageMs: number): Date => new Date(now().getTime() - ageMs);
+  const older = (column: string, ageMs: number) => sql<boolean>`${sql.ref(column)} < ${before(ageMs)}`;
+  const keptMs = portal.retentionDays * dayMs;
+  const ended = sql<boolean>`created_utc < ${portal.auditDays && before(portal.auditDays * dayMs)}
+    AND action NOT IN (${sql.join(keptActions)})`;
+  const mails = ['company_id', 'mailed_utc', 'address_hash'];
+  const minutes = ['company_id', 'minute_utc', 'key_id', 'bucket'];
+  const sessions = ['company_id', 'session_id'];
   const expired = [
-    {
-      table: 'portal_sessions',
-      key: ['company_id', 'session_id'],
-      where: sql<boolean>`created_utc < ${before(portal.sessionTimeoutMs)}`,
-    },
-    {
-      table: 'portal_password_resets',
-      key: ['company_id', 'user_id'],
-      where: sql<boolean>`expires_utc < ${now()}`,
-    },
-    {
-      table: 'sign_in_delays',
-      key: ['subject'],
-      where: sql<boolean>`last_attempt_utc < ${before(keptForMs)}`,
-    },
-    {
-      table: 'request_minutes',
-      key: ['company_id', 'minute_utc', 'key_id', 'bucket'],
-      where: sql<boolean>`minute_utc < ${before(portal.retentionDays * dayMs)}`,
-    },
-    {
-      table: 'notices',
-      key: ['company_id', 'notice_id'],
-      where: sql<boolean>`created_utc < ${before(portal.retentionDays * dayMs)}`,
-    },
-    {
-      table: 'link_mails',
-      key: ['company_id', 'mailed_utc', 'address_hash'],
-      where: sql<boolean>`mailed_utc < ${before(linkMails.perMs)}`,
-    },
-    {
-      table: 'agent_calls',
-      key: ['company_id', 'hour_utc', 'tool'],
-      where: sql<boolean>`hour_utc < ${before(portal.retentionDays * dayMs)}`,
-    },
+    { table: 'portal_sessions', key: sessions, where: older('created_utc', portal.sessionTimeoutMs) },
+    { table: 'portal_password_resets', key: ['company_id', 'user_id'], where: older('expires_utc', 0) },
+    { table: 'sign_in_delays', key: ['subject'], where: older('last_attempt_utc', keptForMs) },
+    { table: 'request_minutes', key: minutes, where: older('minute_utc', keptMs) },
+    { table: 'notices', key: ['company_id', 'notice_id'], where: older('created_utc', keptMs) },
+    { table: 'link_mails', key: mails, where: older('mailed_utc', linkMails.perMs) },
+    { table: 'agent_calls', key: ['company_id', 'hour_utc', 'tool'], where: older('hour_utc', keptMs) },
+    { table: 'audit_log', key: ['company_id', 'audit_id'], where: ended },
   ] as const;
   for (const rows of expired)
     for (let deleted = rowsAtOnce; deleted === rowsAtOnce && !stopping?.aborted; )

@@ -60,6 +60,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
       WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * 3_600_000).default([...retryScheduleMs]),
       RETENTION_DAYS: integer(1, 400).default(30),
+      AUDIT_DAYS: integer(30, 10_000).optional(),
     },
     env,
   );
@@ -105,6 +106,7 @@ export const portalSettings = (config: ReturnType<typeof readConfig>) => ({
   features: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
   baseUrl: config.PUBLIC_URL?.replace(/\/$/, '') ?? null,
   retentionDays: config.RETENTION_DAYS,
+  auditDays: config.AUDIT_DAYS ?? null,
   /** From the first attempt of a delivery to its last. */
   retryForMs: config.WEBHOOKS_RETRY_SCHEDULE.reduce((sum, wait) => sum + wait, 0),
 });

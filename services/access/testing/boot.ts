@@ -35,6 +35,7 @@ export const testPortal: PortalSettings = {
   features: { allowHttp: false, allowPrivate: false },
   baseUrl: null,
   retentionDays: 30,
+  auditDays: null,
   retryForMs: 55_625_000,
 };
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
