@@ -51,8 +51,8 @@ const layOut = (): string => {
 const makeCertificate = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-certificate-'));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
-  const guide = readFileSync(join(root, 'deploy/README.md'), 'utf8');
-  const [command = ''] = /openssl req -x509[^`]*?nats\.crt/.exec(guide) ?? [];
+  const script = readFileSync(join(root, 'deploy/one-machine.sh'), 'utf8');
+  const [command = ''] = /openssl req -x509[^`]*?nats\.crt/.exec(script) ?? [];
   const here = command.replace('DNS:nats', 'DNS:localhost').replaceAll('tls/', '');
   execFileSync('sh', ['-euc', here], { cwd: folder, stdio: 'pipe' });
   return folder;
