@@ -229,7 +229,7 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 14_230,
+    proto: 14_220,
     'services/runtime': 6_430,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
@@ -237,11 +237,11 @@ describe('the house does not grow', () => {
     'services/agents': 700,
     'services/access': 9_100,
     'services/crm': 6_852,
-    'services/webhooks': 6_022,
+    'services/webhooks': 6_046,
     'services/dispatcher': 7_430,
     'admin-ui': 16_275,
     deploy: 4_340,
-    tests: 66_338,
+    tests: 66_358,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

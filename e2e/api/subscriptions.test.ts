@@ -51,7 +51,18 @@ test('A subscription is created, listed, read, changed, rotated and deleted', as
 
   const listed = await ask('GET', subscriptions);
   expectContract(contract.listSubscriptions, listed);
-  expect(listed.json).toEqual({ subscriptions: [record], count: 1 });
+  expect(listed.json).toEqual({ subscriptions: [record], count: 1, nextCursor: null, hasMore: false });
+  const { json: other } = await ask('POST', subscriptions, { ...wanted, enabled: false });
+  const pages = [(await ask('GET', `${subscriptions}?limit=1`)).json];
+  const next = `${subscriptions}?limit=1&cursor=${pages[0].nextCursor}`;
+  pages.push((await ask('GET', next)).json);
+  expect(pages.map((page) => [page.subscriptions[0].id, page.count, page.hasMore])).toEqual([
+    [record.id, 1, true],
+    [other.id, 1, false],
+  ]);
+  const { ask: stranger } = await newcomer();
+  expect((await stranger('GET', next)).json.error).toBe('invalid cursor');
+  expect((await ask('DELETE', `${subscriptions}/${other.id}`)).status).toBe(204);
   const read = await ask('GET', path);
   expectContract(contract.getSubscription, read);
   expect(read.json).toEqual(record);
@@ -86,7 +97,7 @@ test('A subscription is created, listed, read, changed, rotated and deleted', as
     const gone = await ask(method, path);
     expect([gone.status, gone.json]).toEqual([404, { error: 'subscription not found' }]);
   }
-  expect((await ask('GET', subscriptions)).json).toEqual({ subscriptions: [], count: 0 });
+  expect((await ask('GET', subscriptions)).json).toMatchObject({ subscriptions: [], count: 0 });
 });
 
 test('An answered change is visible in the next answer, on every gateway and replica', async () => {

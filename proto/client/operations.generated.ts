@@ -68,7 +68,7 @@ export const operations: { readonly [resource: string]: { readonly [method: stri
     delete: { method: 'DELETE', path: '/webhooks/subscriptions/{id}' },
     discardHeld: { method: 'POST', path: '/webhooks/subscriptions/{id}/held/discard' },
     get: { method: 'GET', path: '/webhooks/subscriptions/{id}' },
-    list: { method: 'GET', path: '/webhooks/subscriptions' },
+    list: { method: 'GET', path: '/webhooks/subscriptions', takes: 'query', list: 'subscriptions' },
     listDeliveries: { method: 'GET', path: '/webhooks/subscriptions/{id}/deliveries', takes: 'query', list: 'deliveries' },
     listMissing: { method: 'GET', path: '/webhooks/subscriptions/{id}/missing', takes: 'query', list: 'missing' },
     releaseHeld: { method: 'POST', path: '/webhooks/subscriptions/{id}/held/release' },

@@ -129,18 +129,16 @@ const durationText = (ms: number): string => {
   return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
 };
 
-const seconds = (ms: number): string => `${ms / 1000} seconds`;
-
 const description = `
 A POST of the event to the URL of every enabled subscription of its company that lists its type. The same event may arrive more than once: \`id\` is the same each time. The order of events is not guaranteed.
 
 **Signature.** \`X-Webhook-Signature\` is \`sha256=\` and the lowercase hex HMAC-SHA256 of \`<X-Webhook-Timestamp>.<raw body>\`, keyed with the signing secret as shown, \`whsec_\` included. While a replaced secret is still valid, there are two signatures, separated by a comma. Compare in constant time, and refuse timestamps older than 5 minutes. \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow the Standard Webhooks specification.
 
-**Success** is a final status of 200 to 299 within ${seconds(attemptTimeoutMs)}. A redirect is a failure. \`410\` disables the subscription at once.
+**Success** is a final status of 200 to 299 within ${durationText(attemptTimeoutMs)}. A redirect is a failure. \`410\` disables the subscription at once.
 
 **Retries.** A failed delivery is retried up to ${retryScheduleMs.length} times, after ${retryScheduleMs.map(durationText).join(', ')}, each ±10 %, unless the installation has another schedule. \`Retry-After\` of a 429 or 503 is honoured up to 8 h. Each attempt sends the same body with a new timestamp and signature.
 
-**Auto-disable.** ${failuresUntilDisabled} counted failures in a row disable the subscription. From the ${failuresUntilProbing}th on, it gets one attempt at a time: the next after ${seconds(probeIntervalMs)}, doubling with each failure up to ${seconds(longestProbeWait * probeIntervalMs)}, and not before a \`Retry-After\` of at most ${durationText(longestProbeRetryAfterMs)}. A successful test delivery ends the wait. Attempts that were already under way are not counted. The waiting deliveries of a disabled subscription are held until they are released or discarded.
+**Auto-disable.** ${failuresUntilDisabled} counted failures in a row disable the subscription. From the ${failuresUntilProbing}th on, it gets one attempt at a time: the next after ${durationText(probeIntervalMs)}, doubling with each failure up to ${durationText(longestProbeWait * probeIntervalMs)}, and not before a \`Retry-After\` of at most ${durationText(longestProbeRetryAfterMs)}. A successful test delivery ends the wait. Attempts that were already under way are not counted. The waiting deliveries of a disabled subscription are held until they are released or discarded.
 
 **Retention.** Events and attempts are kept for ${retentionDays} days, unless the installation has another number. A payload is at most ${maxPayloadBytes} bytes.
 `.trim();

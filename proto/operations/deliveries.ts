@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { deliveryStates, errorClasses } from '../delivery-states.ts';
 import { defineOperation } from '../operation.ts';
 import { delivery, deliveryStateParameter } from '../portal/deliveries.ts';
-import { cursorParameter, instantParameter } from '../portal/fields.ts';
+import { cursorParameter, instantParameter, nextPage } from '../portal/fields.ts';
 import { replay, replayBody, replayedStates, replayKinds } from '../portal/replays.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { actionInvalid, recordMissing, subscriptionPath } from '../schemas/records.ts';
@@ -52,8 +52,7 @@ export const listSubscriptionDeliveries = defineOperation({
       description: 'The deliveries, and the cursor of the next page.',
       schema: z.object({
         deliveries: z.array(z.object(deliveryShape)).max(100),
-        nextCursor: z.string().nullable().meta({ description: 'Null at the end.' }),
-        hasMore: z.boolean(),
+        ...nextPage,
       }),
       example: { deliveries: [deliveryExample], nextCursor: null, hasMore: false },
     },
@@ -97,8 +96,7 @@ export const listMissingEvents = defineOperation({
         throughSequence: z.int().min(0).meta({
           description: 'The number of the last event that was looked at, of any type; 0 if there is none.',
         }),
-        nextCursor: z.string().nullable().meta({ description: 'Null at the end.' }),
-        hasMore: z.boolean(),
+        ...nextPage,
       }),
       example: {
         missing: [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
 import { noticeChannels } from '../notices.ts';
 import { defineOperation } from '../operation.ts';
-import { cursorParameter } from '../portal/fields.ts';
+import { cursorParameter, nextPage } from '../portal/fields.ts';
 import { undelivered } from '../portal/subscriptions.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
@@ -55,8 +55,7 @@ const example = {
 
 const list = z.object({
   incidents: z.array(incident).max(100),
-  nextCursor: z.string().nullable().meta({ description: 'Null at the end.' }),
-  hasMore: z.boolean(),
+  ...nextPage,
 });
 
 const query = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { cursorParameter, instantParameter } from '../portal/fields.ts';
+import { cursorParameter, instantParameter, nextPage } from '../portal/fields.ts';
 import { limitParameter, recordId } from '../schemas/fields.ts';
 import {
   action,
@@ -33,11 +33,6 @@ const pageOf = (max: number) => ({
   limit: limitParameter({ min: 1, max, otherwise: 100 }),
   cursor: cursorParameter,
 });
-
-const nextPage = {
-  nextCursor: z.string().nullable().meta({ description: 'Cursor of the next page; null at the end.' }),
-  hasMore: z.boolean(),
-};
 
 /** `external_id` may be given so many times. */
 const maxExternalIds = 100;

@@ -2,14 +2,17 @@ import { z } from 'zod';
 import { enablingDeadlineMs } from '../delivery-states.ts';
 import { defineOperation, maxBodyBytes } from '../operation.ts';
 import { readOnly } from '../parse/read-only.ts';
+import { cursorParameter, nextPage } from '../portal/fields.ts';
 import { replay } from '../portal/replays.ts';
 import { portalSubscription, testAttempt } from '../portal/subscriptions.ts';
+import { limitParameter } from '../schemas/fields.ts';
 import { actionInvalid, pathId, recordMissing, setsSomething, subscriptionPath } from '../schemas/records.ts';
 import { subscriptionChanges } from '../schemas/subscription-rules.ts';
 import { count, sameName } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
 
 const subscriptions = { service: 'webhooks', deadlineMs: 5000, query: null, body: null } as const;
+const posted = { ...subscriptions, method: 'POST', repeat: 'once' } as const;
 const key = { scope: 'webhooks:write', errorShape: 'general', tag: 'Webhook subscriptions' } as const;
 const member = { role: 'developer', errors: [] } as const;
 
@@ -19,10 +22,8 @@ const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
 const portalRecordWithSecret = { schema: portalSubscription.extend({ signingSecret: z.string() }) };
 
 export const createSubscription = defineOperation({
-  ...subscriptions,
+  ...posted,
   id: 'createSubscription',
-  method: 'POST',
-  repeat: 'once',
   callers: {
     key: {
       ...key,
@@ -76,15 +77,20 @@ export const listSubscriptions = defineOperation({
       path: '/webhooks/subscriptions',
       bucket: 'read',
       summary: 'List the subscriptions',
+      description: 'In the order of their IDs.',
       params: {},
+      query: z.strictObject({
+        limit: limitParameter({ min: 1, max: 1000, otherwise: 1000 }),
+        cursor: cursorParameter,
+      }),
       answers: {
         200: {
-          description: 'All subscriptions of the company.',
-          schema: z.object({ subscriptions: z.array(w.subscription), count }),
-          example: { subscriptions: [w.subscriptionExample], count: 1 },
+          description: 'The subscriptions, and the cursor of the next page.',
+          schema: z.object({ subscriptions: z.array(w.subscription).max(1000), count, ...nextPage }),
+          example: { subscriptions: [w.subscriptionExample], count: 1, nextCursor: null, hasMore: false },
         },
       },
-      errors: {},
+      errors: { 400: actionInvalid('cursor', 'invalid_characters', 'invalid cursor') },
     },
     member: {
       ...member,
@@ -179,10 +185,8 @@ export const updateSubscription = defineOperation({
 const overlapSentence = 'must be an integer between 0 and 72';
 const overlapRule = { error: `{field} ${overlapSentence}` };
 export const rotateSubscriptionSecret = defineOperation({
-  ...subscriptions,
+  ...posted,
   id: 'rotateSubscriptionSecret',
-  method: 'POST',
-  repeat: 'once',
   body: z.strictObject({
     overlapHours: z.int(overlapRule).min(0, overlapRule).max(72, overlapRule).optional(),
   }),
@@ -229,10 +233,8 @@ const heldCount = {
 };
 
 export const releaseHeldDeliveries = defineOperation({
-  ...subscriptions,
+  ...posted,
   id: 'releaseHeldDeliveries',
-  method: 'POST',
-  repeat: 'once',
   callers: {
     key: {
       ...key,
@@ -257,10 +259,8 @@ export const releaseHeldDeliveries = defineOperation({
 });
 
 export const discardHeldDeliveries = defineOperation({
-  ...subscriptions,
+  ...posted,
   id: 'discardHeldDeliveries',
-  method: 'POST',
-  repeat: 'once',
   callers: {
     key: {
       ...key,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { id, instant } from '../schemas/values.ts';
-import { cursorParameter, instantParameter } from './fields.ts';
+import { cursorParameter, instantParameter, nextPage } from './fields.ts';
 
 const auditActorKinds = ['user', 'key', 'operator', 'system'] as const;
 export type AuditActorKind = (typeof auditActorKinds)[number];
@@ -139,8 +139,7 @@ export const listAudit = defineOperation({
     200: {
       schema: z.object({
         entries: z.array(entry),
-        nextCursor: z.string().nullable(),
-        hasMore: z.boolean(),
+        ...nextPage,
       }),
     },
   },

@@ -4,7 +4,7 @@ import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { fieldName, id, instant } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
-import { cursorParameter, instantParameter, rangeParameter, recordParameters } from './fields.ts';
+import { cursorParameter, instantParameter, nextPage, rangeParameter, recordParameters } from './fields.ts';
 import { boundedCount, testAttempt, undelivered } from './subscriptions.ts';
 
 const deliveries = { ...memberDefaults, service: 'webhooks', role: 'viewer', method: 'GET' } as const;
@@ -113,8 +113,7 @@ export const listDeliveries = defineOperation({
             }),
           )
           .max(100),
-        nextCursor: z.string().nullable(),
-        hasMore: z.boolean(),
+        ...nextPage,
       }),
     },
   },

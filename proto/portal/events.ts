@@ -3,7 +3,7 @@ import { eventDefinitions, eventTypes, samplePayload } from '../events.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { envelope, knownEventType } from '../schemas/webhooks.ts';
-import { cursorParameter, recordParameters } from './fields.ts';
+import { cursorParameter, nextPage, recordParameters } from './fields.ts';
 
 const events = { ...memberDefaults, service: 'webhooks', role: 'viewer' } as const;
 
@@ -27,8 +27,7 @@ export const listPortalEvents = defineOperation({
     200: {
       schema: z.object({
         events: z.array(portalEvent).max(100),
-        nextCursor: z.string().nullable(),
-        hasMore: z.boolean(),
+        ...nextPage,
       }),
     },
   },

@@ -46,6 +46,11 @@ export const cursorParameter = z
   .optional()
   .meta({ description: 'The `nextCursor` of an earlier answer. Opaque.' });
 
+export const nextPage = {
+  nextCursor: z.string().nullable().meta({ description: 'Cursor of the next page; null at the end.' }),
+  hasMore: z.boolean(),
+};
+
 /** Only events whose payload names the record at its top level, in these fields. Compared exactly, an email without case. */
 export const recordParameters = {
   clientId: idParameter.optional(),

@@ -3,7 +3,7 @@ import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { setsSomething } from '../schemas/records.ts';
 import { count, fieldName, id, instant, optionalText, sameName, text, valueRule } from '../schemas/values.ts';
-import { cursorParameter } from './fields.ts';
+import { cursorParameter, nextPage } from './fields.ts';
 import { canonicalNetwork } from './network.ts';
 
 const keys = { ...memberDefaults, service: 'access', role: 'developer' } as const;
@@ -98,7 +98,7 @@ export const listApiKeys = defineOperation({
   }),
   answers: {
     200: {
-      schema: z.object({ keys: z.array(apiKey), nextCursor: z.string().nullable(), hasMore: z.boolean() }),
+      schema: z.object({ keys: z.array(apiKey), ...nextPage }),
     },
   },
 });
@@ -213,8 +213,7 @@ export const listKeyRequests = defineOperation({
             requests: z.int().min(1),
           }),
         ),
-        nextCursor: z.string().nullable(),
-        hasMore: z.boolean(),
+        ...nextPage,
       }),
     },
   },

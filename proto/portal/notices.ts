@@ -4,7 +4,7 @@ import { defineOperation, memberDefaults } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import { targetUrl } from '../schemas/webhooks.ts';
-import { cursorParameter } from './fields.ts';
+import { cursorParameter, nextPage } from './fields.ts';
 
 const memberRead = { ...memberDefaults, service: 'access', role: 'viewer' } as const;
 const kind = z.enum(noticeKinds);
@@ -34,8 +34,7 @@ export const listNotices = defineOperation({
       schema: z.object({
         notices: z.array(notice),
         unread: count.meta({ description: 'At most 100.' }),
-        nextCursor: z.string().nullable(),
-        hasMore: z.boolean(),
+        ...nextPage,
       }),
     },
   },

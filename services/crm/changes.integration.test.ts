@@ -186,7 +186,7 @@ describe('The changes', () => {
       [theirs, { cursor: Buffer.from('[1,2,3]').toString('base64url') }],
     ] as const) {
       const { status, body } = await crm.ask('listChanges', companyId, query as Query);
-      expect([status, body.error]).toEqual([400, 'invalid cursor']);
+      expect([status, body.error]).toEqual([400, expect.stringMatching(/^invalid cursor/)]);
     }
   });
 

@@ -15,15 +15,12 @@ export const openCursor = (
   cursor: string,
   count: number,
 ): readonly number[] => {
-  const [mark, ...place] = parse(Buffer.from(cursor, 'base64url').toString());
-  const isPlace = place.length === count && place.every((number) => Number.isSafeInteger(number));
-  if (
-    isPlace &&
-    sealCursor(companyId, list, place as number[]) === cursor &&
-    mark === markOf(companyId, list)
-  )
-    return place as number[];
-  throw invalidField('cursor', 'invalid_characters', 'invalid cursor');
+  const [mark, ...numbers] = parse(Buffer.from(cursor, 'base64url').toString());
+  const place = numbers.filter((number) => Number.isSafeInteger(number)) as number[];
+  if (typeof mark !== 'string' || place.length === 0 || place.length < numbers.length)
+    throw invalidField('cursor', 'invalid_characters', 'invalid cursor');
+  if (place.length === count && sealCursor(companyId, list, place) === cursor) return place;
+  throw invalidField('cursor', 'must_agree', 'invalid cursor: it belongs to another list, or other filters');
 };
 
 const parse = (text: string): readonly unknown[] => {

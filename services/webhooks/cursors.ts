@@ -9,7 +9,14 @@ import {
 import type { Tables } from './tables.ts';
 
 /** Never renumber: clients store cursors of the event log. */
-const lists = { 'events asc': 1, 'events desc': 1, deliveries: 3, missing: 3, incidents: 1 } as const;
+const lists = {
+  'events asc': 1,
+  'events desc': 1,
+  deliveries: 3,
+  missing: 3,
+  incidents: 1,
+  subscriptions: 1,
+} as const;
 export type WebhooksCursors = Cursors<keyof typeof lists>;
 
 /** The key is in the database for all replicas. The ring only seals it: cursors outlive the ring's keys. */

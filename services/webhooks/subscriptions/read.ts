@@ -1,4 +1,4 @@
-import { type AnswerTo, definitions } from '@causeway/proto';
+import { type AnswerTo, type Contract, definitions, type QueryOf } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -12,13 +12,28 @@ import {
 } from './record.ts';
 
 export const listSubscriptions = (context: WebhooksContext) =>
-  handler(definitions.listSubscriptions, async ({ companyId, audience }) => {
-    const records = await readSubscriptions(context.db, companyId);
-    const subscriptions =
-      audience === 'key'
-        ? records.map(subscriptionAnswer)
-        : await portalSubscriptions(context, companyId, records);
-    return json(200, { subscriptions, count: subscriptions.length });
+  handler(definitions.listSubscriptions, async ({ companyId, query, ...call }) => {
+    const { cursors, db } = context;
+    if (call.audience === 'member') {
+      const subscriptions = await portalSubscriptions(
+        context,
+        companyId,
+        await readSubscriptions(db, companyId),
+      );
+      return json(200, { subscriptions, count: subscriptions.length });
+    }
+    const { limit, cursor } = query as QueryOf<Contract['listSubscriptions']>;
+    const [after] = cursor === undefined ? [] : await cursors.open(companyId, 'subscriptions', cursor);
+    const records = await readSubscriptions(db, companyId, { after, limit: limit + 1 });
+    const shown = records.slice(0, limit);
+    const hasMore = records.length > limit;
+    return json(200, {
+      ...{ subscriptions: shown.map(subscriptionAnswer), count: shown.length },
+      nextCursor: hasMore
+        ? await cursors.seal(companyId, 'subscriptions', shown.at(-1)!.subscription_id)
+        : null,
+      hasMore,
+    });
   });
 
 export const getSubscription = (context: WebhooksContext) =>

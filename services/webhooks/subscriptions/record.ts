@@ -18,8 +18,13 @@ export type SubscriptionRecord = Omit<
 export const readSubscriptions = (
   db: Kysely<Tables>,
   companyId: number,
+  { after = 0, limit = Number.MAX_SAFE_INTEGER } = {},
 ): Promise<readonly SubscriptionRecord[]> =>
-  records(db, companyId).orderBy('subscriptions.subscription_id').execute();
+  records(db, companyId)
+    .where('subscriptions.subscription_id', '>', after)
+    .orderBy('subscriptions.subscription_id')
+    .limit(limit)
+    .execute();
 
 /** @throws Problem `not_found` */
 export const readSubscription = async (
