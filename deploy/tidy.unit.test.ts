@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_220,
-    'services/runtime': 6_430,
+    'services/runtime': 6_442,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
     'services/gateway': 5_281,
@@ -239,8 +239,8 @@ describe('the house does not grow', () => {
     'services/crm': 6_852,
     'services/webhooks': 6_046,
     'services/dispatcher': 7_430,
-    'admin-ui': 16_275,
-    deploy: 4_340,
+    'admin-ui': 16_210,
+    deploy: 4_344,
     tests: 66_358,
   };
   const roomOfCode = (file: string): string =>

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
-import { nodeFlags } from '../local/supervisor.ts';
+import { allocation, nodeFlags } from '../local/supervisor.ts';
 import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
 const dockerfile = 'deploy/docker/services.Dockerfile';
@@ -114,7 +114,10 @@ describe('the files of causeway/services', () => {
   });
 });
 
-test('services run on Node with the same flags everywhere', () => {
+test('services run on Node with the same flags and variables everywhere', () => {
   const { entrypoint } = readStages(dockerfile).at(-1)!;
   expect(entrypoint).toEqual(['node', ...nodeFlags]);
+  const variables = Object.entries(allocation).map((pair) => pair.join('='));
+  const lines = readFileSync(join(root, dockerfile), 'utf8').split('\n');
+  expect(lines).toContain(`ENV ${variables.join(' ')}`);
 });

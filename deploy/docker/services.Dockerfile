@@ -67,5 +67,6 @@ COPY --from=portal /app/admin-ui/dist admin-ui/dist
 USER 1000:1000
 EXPOSE 8080 9090
 # Node is process 1: it handles SIGTERM itself and has no children.
-# The flags: deploy/local/supervisor.ts.
+# Variables and flags: deploy/local/supervisor.ts.
+ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 ENTRYPOINT ["node", "--external-memory-accounted-in-global-limit", "--initial-old-space-size=96", "--enable-source-maps", "--expose-gc"]

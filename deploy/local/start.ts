@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
-import { readEnv } from '@causeway/runtime';
+import { collectAtRest, readEnv } from '@causeway/runtime';
 import { startCluster } from './cluster.ts';
 import { claim, homeOf, prepareHome, readStack, type Stack } from './home.ts';
 import { parseOptions, type StartOptions, usage } from './options.ts';
@@ -54,6 +54,7 @@ const run = async (home: string, options: StartOptions, report: Report): Promise
     });
     ready = true;
     announce(cluster.stack, home, performance.now() - startedMs);
+    collectAtRest();
     if (options.watch) watchSources({ root, cluster, report, signal: stopAsked.signal });
     await stopRequest;
     report.line('\nStopping …');
@@ -81,6 +82,7 @@ const startDetached = async (home: string, args: readonly string[]): Promise<voi
   const log = openSync(join(home, 'logs', 'supervisor.log'), 'a', 0o600);
   const child = fork(fileURLToPath(import.meta.url), [...args, stays], {
     detached: true,
+    execArgv: ['--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);

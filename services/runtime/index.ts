@@ -1,6 +1,7 @@
 export { after, atTurnEnd, type Batch, createBatch, createTally, type Tally } from './batch.ts';
 export { type Bus, connectBus, isNotice, isRequest, readNotice } from './bus.ts';
 export { checkNats } from './check-nats.ts';
+export { collectAtRest } from './collect.ts';
 export {
   ConfigError,
   commonConfig,

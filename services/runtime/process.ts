@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
+import { collectAtRest } from './collect.ts';
 import { ConfigError, type commonConfig, type processConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { eachTick } from './repeat.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 
 type ProcessConfig = z.output<z.ZodObject<typeof processConfig>>;
@@ -71,6 +71,7 @@ export const runProcess = async <Config extends ProcessConfig>(
   let stopping: Promise<void> | undefined;
   processes.push({ stop: (reason) => (stopping ??= drain(reason)) });
   if (processes.length === 1) {
+    collectAtRest();
     process.on('SIGTERM', () => void end('SIGTERM', 0));
     process.on('SIGINT', () => void end('SIGINT', 0));
     process.on('disconnect', () => void end('the supervisor is gone', 0));
@@ -121,24 +122,8 @@ export const runProcess = async <Config extends ProcessConfig>(
     return;
   }
   started = true;
-  collectOnceIdle();
   log.info({ version, metricsUrl: health.url }, 'ready');
   process.send?.({ type: 'ready', metricsUrl: health.url });
-};
-
-/**
- * What the start leaves behind, 40 MB of each process, would stay for as long as a service has little to do. Collecting it takes a tenth of
- * a second, so it waits for a second without work.
- */
-const collectOnceIdle = (): void => {
-  let before = performance.eventLoopUtilization();
-  const stop = eachTick(() => {
-    const { utilization } = performance.eventLoopUtilization(before);
-    before = performance.eventLoopUtilization();
-    if (utilization > 0.1) return;
-    stop();
-    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  }, 1000);
 };
 
 /** One, or all of `deploy/bundle/together/main.ts`. */
