@@ -49,9 +49,7 @@ test.each(ownPods(production).map((pod) => ({ name: processOf(pod), pod })))(
 
 test('the compose file and production use the same servers and have the same ports open', () => {
   const imageOf = (manifests: readonly Manifest[], name: string) =>
-    podsOf(manifests)
-      .flatMap(({ spec }) => spec.containers)
-      .find((container) => container.name === name)?.image;
+    podsOf(manifests).flatMap(({ spec }) => spec.containers.filter((one) => one.name === name))[0]?.image;
   expect(compose.services.nats?.image).toBe(imageOf(production, 'nats'));
   expect(compose.services.mysql?.image).toBe(imageOf(rendered['overlays/local'], 'mysql'));
   const [edge] = compose.services.gateway!.ports!;

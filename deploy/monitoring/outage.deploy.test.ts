@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { temporary } from '../data/testing/cluster.ts';
 import { startCluster } from '../local/cluster.ts';
-import { prepareHome, type Stack } from '../local/home.ts';
+import { prepareHome, readStack, type Stack } from '../local/home.ts';
 import { parseOptions } from '../local/options.ts';
 import { freePort } from '../local/ports.ts';
 import { terminalReport } from '../local/report.ts';
@@ -40,7 +40,11 @@ const openCluster = async (): Promise<Stack> => {
     signal: new AbortController().signal,
   });
   cleanUp(() => cluster.stop());
-  return cluster.stack;
+  // Here agents start at the first call.
+  const { baseUrl, apiKey } = cluster.stack;
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  await fetch(`${baseUrl}/mcp`, { method: 'POST', headers: { 'X-Api-Key': apiKey }, body });
+  return readStack(home)!;
 };
 
 /** Prometheus with the rules and intervals of production; only its targets are those of the cluster. */
