@@ -24,6 +24,12 @@ const columns: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     payload,
     origin: "'key:12'",
   },
+  clients: {
+    ...{ company_id: company, client_id: 'n + 1', status_id: '(SELECT MIN(status_id) FROM statuses)' },
+    ...{ first_name: "'Katherine'", last_name: "'Johnson'", phone: "CONCAT('+1 555 ', n)" },
+    ...{ email: "CONCAT('katherine', n, '@example.com')", city: "'Hampton'", state: "'VA'", zip: "'23669'" },
+    ...{ external_id: "CONCAT('crm-', n)", created_utc: at, updated_utc: at, origin: "'key:12'" },
+  },
   deliveries: {
     ...{ company_id: company, event_id: 'n + 1', subscription_id: 'n MOD 100 + 1', created_utc: at },
     ...{
@@ -64,6 +70,15 @@ const columns: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       request_id: "CONCAT('gateway-1-', HEX(n + 100000))",
     },
     ...{ address: "'203.0.113.7'", is_previous: '0', requests: '1' },
+  },
+  audit_log: {
+    ...{ company_id: company, created_utc: at, actor_kind: "'user'", actor_id: 'n MOD 100 + 1' },
+    ...{ actor_name: "'Katherine Johnson'", action: "'webhook.tested'", target_kind: "'subscription'" },
+    ...{ target_id: 'n', target_name: "'https://receiver.example.com/hooks'", address: "'203.0.113.7'" },
+    user_agent:
+      "'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'",
+    after_json: `'{"success":true,"eventType":"client.created","durationMs":120}'`,
+    request_id: "CONCAT('gateway-1-', HEX(n + 100000))",
   },
   idempotency_keys: {
     ...{ company_id: company, idempotency_key: 'UNHEX(LEFT(SHA2(n, 256), 32))', status: '201' },
