@@ -229,7 +229,7 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 14_220,
+    proto: 14_228,
     'services/runtime': 6_442,
     'services/identity': 1_160,
     'services/deliveries': 1_320,

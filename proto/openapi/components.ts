@@ -67,7 +67,7 @@ export const createComponents = (initial: Json): Components => {
     inline: (schema) => lift(convert(schema), true) as Json,
     refer: (name, schema) => {
       const component = nameOf.get(schema) ?? name;
-      schemas[component] ??= describeDefaults(lift(convert(schema), true) as Json);
+      schemas[component] ??= describeFields(lift(convert(schema), true) as Json);
       return { $ref: `#/components/schemas/${component}` };
     },
   };
@@ -98,15 +98,23 @@ const nullable = (node: Json): Json => {
 };
 
 /** Generators such as openapi-typescript would require a property with a `default`, so words describe it. */
-const describeDefaults = (schema: Json): Json => {
+const describeFields = (schema: Json): Json => {
   if (!schema.properties) return schema;
   const properties = Object.entries(schema.properties as Record<string, Json>).map(([name, property]) => {
+    // Without a type, a Java client would send null.
+    if (property.readOnly) return [name, { ...nullable(convert(answered[name]!)), ...property }];
     if (!('default' in property)) return [name, property];
     const { default: value, description, ...rest } = property;
     const absent = `\`${JSON.stringify(value)}\` when absent.`;
     return [name, { ...rest, description: description ? `${description} ${absent}` : absent }];
   });
   return { ...schema, properties: Object.fromEntries(properties) };
+};
+
+const answered: Readonly<Record<string, z.ZodType>> = {
+  ...r.affiliate.shape,
+  ...r.person.shape,
+  ...w.subscription.shape,
 };
 
 const marker = 'x-component';

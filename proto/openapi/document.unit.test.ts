@@ -322,6 +322,7 @@ test.each([true, false])(
       /\{"type":"(?:string|integer|number)"(?:,"(?!enum)\w+":(?:\d+|"[^"]*"))*\},\{"type":"null"\}/g;
     for (const misread of [/"multipleOf"/g, /"type":"boolean","(?:enum|const)"/g, nullableScalar])
       expect([...text.matchAll(misread)].map(([found]) => found)).toEqual([]);
+    expect(text.match(/\{"readOnly":true/g), 'a Java client would send null without a type').toBeNull();
     const marks = ['"webhooks":{', '"callbacks":{', 'LeadCreatedEvent', '"Delivery"'];
     expect(marks.map((mark) => text.includes(mark))).toEqual(marks.map(() => withWebhooks));
   },

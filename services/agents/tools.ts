@@ -90,8 +90,8 @@ const inputSchemaOf = (operation: KeyOperation, document: Any, components: Any):
     ),
     ...Object.fromEntries(
       Object.entries<Any>(fields.properties)
-        .filter(([name, { readOnly }]) => !readOnly && !ids.includes(name))
-        .map(([name, property]) => [name, withoutNull(property)]),
+        .map(([name, property]) => [name, withoutNull(property)])
+        .filter(([name, { readOnly }]) => !readOnly && !ids.includes(name)),
     ),
     ...(takesIdempotencyKey(operation) && {
       [idempotencyArgument]: {
