@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_228,
-    'services/runtime': 6_442,
+    'services/runtime': 6_464,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
     'services/gateway': 5_281,

@@ -103,11 +103,27 @@ describe('migrate', () => {
     await migrate(url, []);
     await admin.query(`CREATE TABLE ${name}.t (a INT)`);
     const { set } = await folderOf({ '001-first.sql': 'CREATE TABLE t (a INT)' });
+    await expect(migrate(url, [set])).rejects.toThrow(/exists/);
     const failure = (await migrate(url, [set]).catch((error: unknown) => error)) as Error;
     const statement = /mark it as done: (.*);$/.exec(failure.message)?.[1] ?? '';
     await admin.query(`USE ${name}`);
     await admin.query(statement);
     expect(await migrate(url, [set])).toEqual({ applied: [] });
+  });
+
+  it('goes on where a job was killed after a statement and before its record', async () => {
+    const { url, name, admin } = await freshDatabase();
+    const { set, write } = await folderOf({ '001-first.sql': 'CREATE TABLE t (a INT)' });
+    await migrate(url, [set]);
+    await admin.query(`CREATE TRIGGER ${name}.death BEFORE INSERT ON ${name}.schema_migrations FOR EACH ROW
+      IF NEW.file = 'set/002-second.sql' THEN SIGNAL SQLSTATE '45000'; END IF`);
+    const alter = 'ALTER TABLE t ADD COLUMN b INT, ADD KEY k (a)';
+    await write('002-second.sql', `${alter}; INSERT INTO t (a) VALUES (1)`);
+    await expect(migrate(url, [set])).rejects.toThrow('statement 1 of 2 failed');
+    await admin.query(`DROP TRIGGER ${name}.death`);
+    expect(await migrate(url, [set])).toEqual({ applied: ['set/002-second.sql'] });
+    expect(await rowsOf(admin, `SELECT a FROM ${name}.t`)).toEqual([{ a: 1 }]);
+    expect(await rowsOf(admin, `SELECT COUNT(*) AS n FROM ${name}.schema_migrations`)).toEqual([{ n: 2 }]);
   });
 
   it('joins the files that every database has run', async () => {

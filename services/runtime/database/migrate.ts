@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { checkMysql } from './check-server.ts';
 import { isLockWaitTimeout, isTriggerRefused } from './errors.ts';
 import { sessionSql } from './session.ts';
@@ -203,14 +203,16 @@ const applyPending = async (
 ): Promise<string[]> => {
   await connection.query(recordTable);
   const applied: string[] = [];
-  for (const { file, done } of pendingOf(files, await readRecords(connection))) {
+  const records = await readRecords(connection);
+  for (const { file, done } of pendingOf(files, records)) {
     let at = done;
-    while (at < file.statements.length && (await runStatement(connection, file, at, run))) at++;
+    const begun = records.get(beginningOf(file))?.digest;
+    while (at < file.statements.length && (await runStatement(connection, file, at, run, begun))) at++;
     if (at < file.statements.length) {
       onTriggersRefused(idOf(file));
       continue;
     }
-    if (at === 0) await record(connection, file, 0);
+    if (at === 0) await connection.query(recordSql(file, 0));
     applied.push(idOf(file));
   }
   return applied;
@@ -231,14 +233,24 @@ const runStatement = async (
   file: MigrationFile,
   at: number,
   run: RunStatement,
+  begun: string | undefined,
 ): Promise<boolean> => {
+  const forget = () =>
+    connection.query('DELETE FROM schema_migrations WHERE file = ?', [beginningOf(file)]).catch(() => {});
+  let failed = false;
   try {
-    await run(file.statements[at] ?? '', idOf(file));
-    await record(connection, file, at + 1);
+    await connection.query(recordSql(file, at + 1, beginningOf(file)));
+    await run(file.statements[at] ?? '', idOf(file)).catch((error: { readonly code?: string }) => {
+      failed = !existing.has(error.code) || begun !== file.digests[at];
+      if (failed) throw error;
+    });
+    await connection.query(recordSql(file, at + 1));
+    await forget();
     await connection.query('COMMIT');
     return true;
   } catch (error) {
     await connection.query('ROLLBACK').catch(() => {});
+    if (failed) await forget();
     if (isTriggerRefused(error)) return false;
     throw new MigrationError(
       `${idOf(file)}, statement ${at + 1} of ${file.statements.length} failed: ${(error as Error).message}. ` +
@@ -271,15 +283,25 @@ const runWithRetry = async (
 
 const maxPauseMs = 5_000;
 
-const record = (
-  connection: Connection,
-  file: MigrationFile,
-  done: number,
-): Promise<[ResultSetHeader, unknown]> => connection.query<ResultSetHeader>(recordSql(file, done));
+/**
+ * A row with this name says that a job has begun a statement of the file. If the job is killed between the statement and its record, the
+ * next one knows that what exists already is its work: each `ALTER TABLE` takes effect as a whole.
+ */
+const beginningOf = (file: MigrationFile): string => `begun ${idOf(file)}`;
+const existing = new Set<string | undefined>([
+  ...[
+    'ER_TABLE_EXISTS_ERROR',
+    'ER_DUP_FIELDNAME',
+    'ER_DUP_KEYNAME',
+    'ER_FK_DUP_NAME',
+    'ER_TRG_ALREADY_EXISTS',
+  ],
+  ...['ER_CANT_DROP_FIELD_OR_KEY', 'ER_BAD_TABLE_ERROR', 'ER_TRG_DOES_NOT_EXIST'],
+]);
 
-const recordSql = (file: MigrationFile, done: number): string =>
+const recordSql = (file: MigrationFile, done: number, name = idOf(file)): string =>
   `REPLACE INTO schema_migrations (file, statements_done, statements_all, digest) ` +
-  `VALUES ('${idOf(file)}', ${done}, ${file.statements.length}, '${file.digests[done - 1] ?? ''}')`;
+  `VALUES ('${name}', ${done}, ${file.statements.length}, '${file.digests[done - 1] ?? ''}')`;
 
 /** Splits a script at its semicolons as the server reads it. The client's `DELIMITER` is not supported. */
 export const splitStatements = (script: string): string[] => {
