@@ -88,7 +88,8 @@ export function AttentionBanner() {
                 name={names.get(incident.subscriptionId)}
                 strong
               />
-              : <IncidentFacts incident={incident} />
+              <span className={s.colon}>: </span>
+              <IncidentFacts incident={incident} />
             </span>
           </li>
         ))}
