@@ -25,6 +25,8 @@ interface State {
   readonly name: string;
   readonly rest: Readings;
   readonly load: Readings;
+  /** Fewer than asked for on a machine that is busy otherwise. */
+  readonly perSecond: number;
 }
 
 interface Readings {
@@ -50,10 +52,9 @@ const measure = async (context: BenchContext, args: readonly string[]): Promise<
     read(processes, seconds),
     steadyEvents(world.bus, tenants, perSecond, seconds, 64),
   ]);
-  if (events < 0.95 * perSecond * seconds) throw new Error(`${events} events in ${seconds} s: too few`);
   await world.settle();
   await end();
-  return { name, rest, load };
+  return { name, rest, load, perSecond: Math.round(events / seconds) };
 };
 
 /** @returns the most that each process held, once a second. */
@@ -78,11 +79,12 @@ const cpuText = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 const sums = (states: readonly State[]): Table => ({
   title: 'Everything',
-  columns: ['services', 'at rest', 'CPU at rest, of a core', `under ${perSecond} events/s`, 'CPU'],
-  rows: states.map(({ name, rest, load }) => [
+  columns: ['services', 'at rest', 'CPU at rest, of a core', 'events/s', 'under these', 'CPU'],
+  rows: states.map(({ name, rest, load, perSecond: events }) => [
     name,
     mibText(sum(rest.mib)),
     cpuText(sum(rest.cpu)),
+    String(events),
     mibText(sum(load.mib)),
     cpuText(sum(load.cpu)),
   ]),
