@@ -69,4 +69,4 @@ EXPOSE 8080 9090
 # Node is process 1: it handles SIGTERM itself and has no children.
 # Variables and flags: deploy/local/supervisor.ts.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
-ENTRYPOINT ["node", "--external-memory-accounted-in-global-limit", "--initial-old-space-size=96", "--enable-source-maps", "--expose-gc"]
+ENTRYPOINT ["node", "--external-memory-accounted-in-global-limit", "--initial-old-space-size=96", "--enable-source-maps"]

@@ -51,7 +51,7 @@ function requirePlatform() {
 }
 
 function handOver({ toolchain, node, cache, entry, args }) {
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', node, '--expose-gc', entry, ...args], {
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', node, entry, ...args], {
     stdio: 'inherit',
     env: {
       // Node creates the folder. A process of a service starts on half the processor time when its modules are in it.

@@ -82,7 +82,6 @@ const startDetached = async (home: string, args: readonly string[]): Promise<voi
   const log = openSync(join(home, 'logs', 'supervisor.log'), 'a', 0o600);
   const child = fork(fileURLToPath(import.meta.url), [...args, stays], {
     detached: true,
-    execArgv: ['--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);

@@ -112,7 +112,6 @@ export const nodeFlags = [
   '--external-memory-accounted-in-global-limit',
   '--initial-old-space-size=96',
   '--enable-source-maps',
-  '--expose-gc',
 ] as const;
 
 /**

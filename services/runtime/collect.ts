@@ -1,4 +1,5 @@
-import { getHeapStatistics } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { eachTick } from './repeat.ts';
 
 /**
@@ -6,13 +7,15 @@ import { eachTick } from './repeat.ts';
  * much after some sign-ins. Collecting it takes up to a tenth of a second, so it waits until next to nothing happens.
  */
 export const collectAtRest = (): void => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options: object) => void;
   let before = process.cpuUsage();
   let leftBytes = 0;
   eachTick(() => {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
     if (user + system > restingUs || sizeOfHeap() < leftBytes + worthBytes) return;
-    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     leftBytes = sizeOfHeap();
   }, lookEveryMs);
 };
