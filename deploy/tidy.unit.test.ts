@@ -230,17 +230,17 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_228,
-    'services/runtime': 6_464,
+    'services/runtime': 6_467,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
     'services/gateway': 5_281,
     'services/agents': 700,
-    'services/access': 9_100,
+    'services/access': 9_085,
     'services/crm': 6_852,
     'services/webhooks': 6_046,
     'services/dispatcher': 7_430,
     'admin-ui': 16_210,
-    deploy: 4_344,
+    deploy: 4_340,
     tests: 66_358,
   };
   const roomOfCode = (file: string): string =>
