@@ -4,6 +4,7 @@ import { limitEntrySubject, limitLogNumbers, limitLogStream } from '@causeway/pr
 import { type Bus, connectBus, createMetrics } from '@causeway/runtime';
 import { type TestNats, testNatsCluster, until } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { headers } from '@nats-io/nats-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
@@ -276,6 +277,17 @@ test('an entry follows the last one of its store only while no other, of any sto
   });
   const log = openJetStreamLog(createAsker(operator).ask, { log: 9, timeoutMs: 20_000 });
   const entry = encodeEntry({ epoch: 'a', number: 1 }, []);
+  // The server that the test is connected to learns a moment later that the new stream listens.
+  const never = headers();
+  never.set('Nats-Expected-Last-Sequence', '999');
+  const probe = () =>
+    operator.nc.request(limitEntrySubject(9, 'one'), entry, { timeout: 1000, headers: never });
+  await until('the stream listens', () =>
+    probe().then(
+      () => true,
+      () => false,
+    ),
+  );
   const append = (store: string, expectedSequence: number) =>
     new Promise((resolve) => log.append({ store, entry, expectedSequence, replaces: false }, resolve));
   expect([await append('one', 0), await append('two', 0), await append('one', 1)]).toEqual([1, 'refused', 2]);

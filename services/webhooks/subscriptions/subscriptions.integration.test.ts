@@ -72,7 +72,9 @@ describe('A subscription', () => {
         { error: 'subscription not found' },
       ]);
     }
-    expect((await ask('listSubscriptions', mine)).body).toEqual({ subscriptions: [], count: 0 });
+    expect((await ask('listSubscriptions', mine)).body).toEqual({
+      ...{ subscriptions: [], count: 0, hasMore: false, nextCursor: null },
+    });
     expect(await secretsOf(theirs, id)).toEqual(before);
     expect((await ask('getSubscription', theirs, { params: [id] })).body.enabled).toBe(true);
   });
