@@ -4,7 +4,7 @@ import { limitEntrySubject, limitLogNumbers, limitLogStream } from '@causeway/pr
 import { type Bus, connectBus, createMetrics } from '@causeway/runtime';
 import { type TestNats, testNatsCluster, until } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { headers } from '@nats-io/nats-core';
+import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
