@@ -4,8 +4,9 @@ import { type Answer, call } from '../../model/client.ts';
 import { createPasskey, knowsPasskeys } from '../../model/passkeys.ts';
 import { passkeysQuery } from '../../model/queries.ts';
 import { useSession } from '../../model/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { DialogButton, type Shown } from '../../ui/dialog-button.tsx';
+import { DialogButton, type Shown, useDialog } from '../../ui/dialog-button.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -19,6 +20,7 @@ type Passkey = Answer<'listPasskeys'>['passkeys'][number];
 
 export function Passkeys() {
   const query = useQuery(passkeysQuery);
+  const { dialog, open, close } = useDialog();
   const { passkeyHost } = useSession().features;
   const refusal =
     passkeyHost === null || !knowsPasskeys()
@@ -32,14 +34,9 @@ export function Passkeys() {
       title="Passkeys"
       description="Sign in with your fingerprint, face or device PIN, without password and code."
       actions={
-        <DialogButton
-          name="passkey"
-          size="s"
-          disabledReason={refusal}
-          dialog={(shown) => <AddPasskey {...shown} />}
-        >
+        <Button size="s" disabledReason={refusal} onClick={() => open('passkey')}>
           Add passkey
-        </DialogButton>
+        </Button>
       }
     >
       <Table
@@ -50,6 +47,7 @@ export function Passkeys() {
         rowKey={(passkey) => passkey.id}
         emptyState={<Empty title="No passkeys yet" />}
       />
+      <AddPasskey open={dialog === 'passkey'} onClose={close} />
     </Card>
   );
 }
