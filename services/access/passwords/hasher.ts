@@ -20,8 +20,10 @@ const maxWaiting = 100;
 export const createHasher = (): Hasher => {
   const pool = new Piscina<PasswordTask, string | readonly boolean[]>({
     filename: new URL('./worker.ts', import.meta.url).href,
-    minThreads: threads,
+    // At rest they would hold as much as the process itself.
+    minThreads: 0,
     maxThreads: threads,
+    idleTimeout: 30_000,
     // The threads inherit neither the environment nor the loaders of this process.
     env: {},
     execArgv: [],
