@@ -167,8 +167,14 @@ const receiversGuide = (): { readonly nav: string; readonly main: string } => {
 const introduction = `# ${webhooksTitle}
 
 Anyone can post to your receiver. The signature proves that a delivery comes from this service and was not changed.
-Each program here checks it and answers 204, or 401 if it is wrong. Set the subscription's signing secret as
-\`WEBHOOK_SECRET\` in its environment. The rules are in the contract's section "Deliveries".
+Each program here checks it and answers 204, or 401 if it is wrong. The rules are in the contract's section "Deliveries".
+
+1. [Create a subscription](/docs#createSubscription) with your receiver's URL. The answer has its signing secret, once. An address of
+   your own machine is accepted where the installation allows private ones; elsewhere \`causeway listen\`
+   ([tools](/docs/tools)) brings deliveries there.
+2. Start the program with that secret as \`WEBHOOK_SECRET\` in its environment, and \`PORT\`.
+3. [Send a test delivery](/docs#testSubscription), or [create a lead](/docs#createLead). The same delivery with one byte of its body
+   changed is answered 401.
 
 If a genuine delivery is refused, one of these is the reason:
 

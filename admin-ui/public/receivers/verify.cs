@@ -3,6 +3,7 @@ using System.Text;
 
 // The subscription's signing secret, whole: whsec_…
 var secret = Encoding.UTF8.GetBytes(Environment.GetEnvironmentVariable("WEBHOOK_SECRET")!);
+if (secret.Length == 0) throw new InvalidOperationException("WEBHOOK_SECRET is empty");
 
 bool IsGenuine(byte[] body, string timestamp, string signatures)
 {

@@ -48,6 +48,9 @@ func receive(writer http.ResponseWriter, request *http.Request) {
 }
 
 func main() {
+	if len(secret) == 0 {
+		log.Fatal("WEBHOOK_SECRET is not set")
+	}
 	port := os.Getenv("PORT")
 	if port == "" {
 		port = "3000"

@@ -24,6 +24,7 @@ class Verify {
     }
 
     public static void main(String[] args) throws Exception {
+        if (SECRET.length == 0) throw new IllegalStateException("WEBHOOK_SECRET is empty");
         var port = Integer.parseInt(System.getenv().getOrDefault("PORT", "3000"));
         var server = HttpServer.create(new InetSocketAddress(port), 0);
         server.createContext("/", exchange -> {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 
 // The subscription's signing secret, whole: whsec_…
 const secret = process.env.WEBHOOK_SECRET;
+if (!secret) throw new Error('WEBHOOK_SECRET is not set');
 
 const isGenuine = (body, timestamp, signatures) => {
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false;
@@ -15,7 +16,7 @@ const isGenuine = (body, timestamp, signatures) => {
     .some((one) => one.length === expected.length && timingSafeEqual(one, expected));
 };
 
-createServer(async (request, response) => {
+const receive = async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   // The bytes exactly as they came: parse them only after the check.
@@ -25,4 +26,9 @@ createServer(async (request, response) => {
   const event = JSON.parse(body);
   console.log(event.type, event.payload);
   response.writeHead(204).end();
+};
+
+createServer((request, response) => {
+  // Such as a sender that leaves in the middle of its body.
+  receive(request, response).catch(() => response.destroy());
 }).listen(process.env.PORT ?? 3000);

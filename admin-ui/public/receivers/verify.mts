@@ -1,10 +1,11 @@
-// npm install @causeway/client
+// npm install the package @causeway/client, which the operator of this installation has; node receiver.mts (Node 22.18 or newer)
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { verifyWebhook, WebhookInvalid } from '@causeway/client';
 
 // The subscription's signing secret, whole: whsec_…
-const secret = process.env.WEBHOOK_SECRET!;
+const secret = process.env.WEBHOOK_SECRET;
+if (!secret) throw new Error('WEBHOOK_SECRET is not set');
 
 createServer(async (request, response) => {
   try {

@@ -1,6 +1,6 @@
 <?php
 // The subscription's signing secret, whole: whsec_…
-$secret = getenv('WEBHOOK_SECRET');
+$secret = getenv('WEBHOOK_SECRET') ?: throw new Exception('WEBHOOK_SECRET is not set');
 
 function isGenuine(string $body, string $timestamp, string $signatures, string $secret): bool
 {

@@ -3,14 +3,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 # The subscription's signing secret, whole: whsec_...
 SECRET = os.environ["WEBHOOK_SECRET"].encode()
+if not SECRET:
+    raise SystemExit("WEBHOOK_SECRET is empty")
 
 
 def is_genuine(body, timestamp, signatures):
-    if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
+    if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > 300:
         return False
     digest = hmac.new(SECRET, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    expected = b"sha256=" + digest.encode()
     # While a secret is being renewed there are two signatures, with a comma between them.
-    return any(hmac.compare_digest(one.strip(), "sha256=" + digest) for one in signatures.split(","))
+    return any(hmac.compare_digest(one.strip().encode(), expected) for one in signatures.split(","))
 
 
 class Receiver(BaseHTTPRequestHandler):

@@ -4,6 +4,7 @@ require "webrick" # gem install webrick
 
 # The subscription's signing secret, whole: whsec_…
 SECRET = ENV.fetch("WEBHOOK_SECRET")
+abort "WEBHOOK_SECRET is empty" if SECRET.empty?
 
 def genuine?(body, timestamp, signatures)
   return false if (Time.now.to_i - timestamp.to_i).abs > 300

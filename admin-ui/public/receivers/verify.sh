@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Usage: verify.sh <timestamp header> <signature header> < body.json
 # WEBHOOK_SECRET is the subscription's signing secret, whole: whsec_…
+: "${WEBHOOK_SECRET:?is not set}"
 timestamp=$1 signatures=$2
 age=$(($(date +%s) - timestamp))
 [ "${age#-}" -le 300 ] || { echo "too old"; exit 1; }

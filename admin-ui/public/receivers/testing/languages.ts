@@ -1,8 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readEnv } from '@causeway/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../../deploy/local/ports.ts';
@@ -60,12 +62,20 @@ export const program = (name: string): string => {
   return file;
 };
 
-const deliver = (port: number, timestamp: number, signature: string): Promise<number> =>
+const deliver = (port: number, timestamp: number | string, signature: string): Promise<number> =>
   fetch(`http://127.0.0.1:${port}/`, {
     method: 'POST',
     headers: { 'X-Webhook-Timestamp': String(timestamp), 'X-Webhook-Signature': signature },
     body,
   }).then((response) => response.status);
+
+const leaveInTheMiddle = (port: number): Promise<void> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{', () => socket.destroy()),
+    );
+    socket.once('close', () => resolve());
+  });
 
 const stop = (child: ChildProcess): void => {
   // `go run` starts the program as a child process.
@@ -91,8 +101,30 @@ export const testReceivers = (languages: Languages): void => {
           expect(await deliver(port, at, sign('whsec_other', at))).toBe(401);
           expect(await deliver(port, at - 3600, sign(secret, at - 3600))).toBe(401);
           expect(await deliver(port, at + 1, sign(secret, at))).toBe(401);
+          expect(await deliver(port, at, 'sha256=ü')).toBe(401);
+          expect(await deliver(port, '²', sign(secret, at))).toBe(401);
+          await leaveInTheMiddle(port);
+          expect(await deliver(port, at, sign(secret, at))).toBe(204);
         } finally {
           stop(child);
+        }
+      });
+      it(`accept nothing without a secret: ${name}`, async ({ skip }) => {
+        if (missing) skip(missing);
+        const port = await freePort();
+        const [executable, ...args] = command(program(`verify.${file}`), port);
+        const env = { ...readEnv(), ...own, WEBHOOK_SECRET: '', PORT: String(port) };
+        const child = spawn(executable, args, { env, stdio: 'ignore', detached: true });
+        const ended = new Promise<number>((resolve) => child.once('exit', () => resolve(0)));
+        try {
+          const forged = async (): Promise<number> => {
+            const at = now();
+            return deliver(port, at, sign('', at)).catch(() => forgedLater());
+          };
+          const forgedLater = () => sleep(100).then(forged);
+          expect(await Promise.race([ended, forged()])).not.toBe(204);
+        } finally {
+          if (child.exitCode === null) stop(child);
         }
       });
     }
