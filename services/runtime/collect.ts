@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { eachTick } from './repeat.ts';
 
 /**
- * V8 keeps what work has left behind until more work needs the room, which a process at rest never does: 40 MB after a start, as
- * much after some sign-ins. Collecting it takes up to a tenth of a second, so it waits until next to nothing happens.
+ * V8 keeps what work has left behind until more work needs the room, which a process at rest never does: 40 MB after a start.
+ * Collecting it takes up to a tenth of a second, so it waits until next to nothing happens.
  */
 export const collectAtRest = (): void => {
   setFlagsFromString('--expose-gc');

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import { collectAtRest } from './collect.ts';

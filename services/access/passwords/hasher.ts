@@ -20,7 +20,7 @@ const maxWaiting = 100;
 export const createHasher = (): Hasher => {
   const pool = new Piscina<PasswordTask, string | readonly boolean[]>({
     filename: new URL('./worker.ts', import.meta.url).href,
-    // At rest they would hold as much as the process itself.
+    // At rest they would hold 40 MB.
     minThreads: 0,
     maxThreads: threads,
     idleTimeout: 30_000,

@@ -61,11 +61,7 @@ export function SharedPage() {
                 />
               </Card>
               <Card title="Attempts">
-                <Timeline
-                  history={delivery.history}
-                  chosen={attempt?.attempt}
-                  onChoose={(number) => setChosen(number)}
-                />
+                <Timeline history={delivery.history} chosen={attempt?.attempt} onChoose={setChosen} />
               </Card>
               {attempt && (
                 <Card title={`Attempt ${attempt.attempt}`}>

@@ -84,7 +84,12 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
   const refusal = useRefusal('developer');
   const shared = { subscription, onClose: close };
   const isCounting = useMissedWhileOff([subscription]).isPending;
-  if (useFirstWait(isCounting)) return <Loading>{<SkeletonCard lines={12} />}</Loading>;
+  if (useFirstWait(isCounting))
+    return (
+      <Loading>
+        <SkeletonCard lines={12} />
+      </Loading>
+    );
   return (
     <>
       <OffBanner subscription={subscription} refusal={refusal} />
