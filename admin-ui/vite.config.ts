@@ -78,8 +78,8 @@ const pageAhead = (): Plugin => {
 };
 
 /**
- * What pages ask for first, as their loaders do (`routes.ts`): `?` and the rest of a path that is empty are those
- * of a page without filters. A test holds that nothing is asked for twice.
+ * What pages without filters ask for first, as their loaders do (`routes.ts`), beside what the sidebar of every page does. A test
+ * holds that nothing is asked for twice.
  */
 const callsAhead: Readonly<Record<string, readonly string[]>> = {
   '': [
@@ -88,18 +88,25 @@ const callsAhead: Readonly<Record<string, readonly string[]>> = {
     'usage?range=24h',
     'deliveries/stats?range=24h',
     'deliveries/counts',
+    'deliveries/counts?since={24h}',
     'incidents?state=open',
     'subscriptions',
   ],
   subscriptions: ['subscriptions'],
+  developers: ['subscriptions', 'keys?state=active&limit=200'],
+  usage: [],
+  company: ['team', 'subscription-settings', 'notices/channels'],
+  audit: ['audit?signIns=hidden', 'team', 'audit?action=member.removed&limit=100'],
   subscription: ['subscriptions/{id}', 'deliveries?subscriptionId={id}&limit=8'],
   deliveries: ['deliveries?limit=50', 'deliveries/counts', 'subscriptions', 'event-types'],
   events: ['events', 'event-types'],
   event: ['events/{id}', 'event-types'],
   keys: ['keys?limit=25&state=active'],
+  key: [],
+  record: [],
   team: ['team'],
   notifications: ['notices?limit=25'],
-  security: ['profile/sessions'],
+  security: ['profile/sessions', 'profile/passkeys'],
 };
 
 const base = '/portal/';

@@ -18,8 +18,11 @@ try {
 if (isSignedIn) {
   ask('session');
   const isPlain = location.search === '' && more.length === 0 && /^\d+$/.test(id ?? '0');
-  const wanted = isPlain ? own(calls) : undefined;
-  for (const path of wanted ?? []) ask(path.replace('{id}', id));
+  const wanted = own(calls);
+  // To the minute, as `minutesAgo` has it.
+  const dayAgo = new Date(Math.floor(Date.now() / 60_000 - 1440) * 60_000).toISOString();
+  if (wanted && isPlain)
+    for (const path of wanted) ask(path.replace('{id}', id).replace('{24h}', encodeURIComponent(dayAgo)));
   if (wanted) for (const path of ['attention', 'usage?range=1h']) ask(path);
 }
 for (const file of own(files) ?? []) load({ rel: 'modulepreload', href: base + file });

@@ -9,13 +9,17 @@ export const lazyPage = <Module extends Record<string, unknown>, Name extends ke
   name: Name,
 ) => lazyRouteComponent(() => loadModule(load), name);
 
+/** Answers that come this soon are shown with the page; with later ones, its skeleton is shown first. */
+const soonMs = 150;
+
 /** Lets the queries of a page begin beside its code. @returns which, for `Page`, which waits for their first answers */
-export const load = (
+export const load = async (
   { queryClient }: { readonly queryClient: QueryClient },
   ...queries: readonly ({ readonly queryKey: QueryKey } | false)[]
-): readonly string[] => {
+): Promise<readonly string[]> => {
   const asked = queries.filter((query) => query !== false);
-  for (const query of asked) void queryClient.prefetchQuery(query);
+  const answers = Promise.all(asked.map((query) => queryClient.prefetchQuery(query)));
+  await Promise.race([answers, new Promise((resolve) => setTimeout(resolve, soonMs))]);
   return asked.map(({ queryKey }) => hashKey(queryKey));
 };
 

@@ -5,7 +5,8 @@ const locale = `en-${regionOf(navigator.language)}`;
 
 function regionOf(language: string): string {
   try {
-    return new Intl.Locale(language).maximize().region ?? 'US';
+    const { region = new Intl.Locale(language).maximize().region } = new Intl.Locale(language);
+    return region ?? 'US';
   } catch {
     return 'US';
   }
@@ -25,7 +26,8 @@ const percent = onFirstUse(
   () => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
 );
 
-export const number = (value: number): string => whole().format(value);
+export const number = (value: number): string =>
+  Number.isInteger(value) && value >= 0 && value < 1000 ? String(value) : whole().format(value);
 /** `#` stands for the number. */
 export const plural = (count: number, one: string, other = `${one}s`): string =>
   (count === 1 ? one : other).replace('#', () => number(count));
@@ -91,21 +93,21 @@ const dateMinute = dates(minuteOfYear);
 const dateTime = dates({ ...minuteOfYear, second: '2-digit' });
 
 export const formatDateTime = (time: string | number): string => dateTime().format(new Date(time));
-/** With the zone of the clock, for hints. */
-export const formatZoned = (time: string | number): string => `${formatDateTime(time)} (${cityOf(zone())})`;
+/** A time from the interface for a hint, with the zone and in UTC: to the minute if no more of it is known. */
+export const formatFull = (time: string): string =>
+  /:\d\d:/.test(time)
+    ? `${formatDateTime(time)} (${cityOf(zone())})\n${new Date(time).toISOString()}`
+    : formatDateMinute(time);
 export const formatDateMinute = (time: string | number): string => dateMinute().format(new Date(time));
 export const formatClock = (time: string | number): string => clock().format(new Date(time));
 export const formatClockSeconds = (time: string | number): string => clockSeconds().format(new Date(time));
 export const formatDay = (time: string | number): string => day().format(new Date(time));
 
-const relativeFormat = onFirstUse(
-  () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
-);
 const units = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
+  ['# day', '# days', 86_400_000],
+  ['# hr.', '# hr.', 3_600_000],
+  ['# min.', '# min.', 60_000],
+  ['# sec.', '# sec.', 1000],
 ] as const;
 
 const minuteMs = 60_000;
@@ -119,8 +121,10 @@ export const formatRelativeMinutes = (time: number, now: number): string => {
 export const formatRelative = (time: number, now: number): string => {
   const distance = time - now;
   if (Math.abs(distance) < 5000) return distance > 1000 ? 'in a moment' : 'just now';
-  const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? units[3];
-  return relativeFormat().format(Math.trunc(distance / length), unit);
+  const [one, other, length] = units.find(([, , ms]) => Math.abs(distance) >= ms) ?? units[3];
+  const text = plural(Math.trunc(Math.abs(distance) / length), one, other);
+  if (text === '1 day') return distance > 0 ? 'tomorrow' : 'yesterday';
+  return distance > 0 ? `in ${text}` : `${text} ago`;
 };
 
 export const commandKey = (): string => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl');

@@ -1,3 +1,4 @@
+import { formatFull } from './format.ts';
 import s from './tips.module.css';
 
 /** One listener serves the page, so that tables of many rows cost nothing. Screen readers read the element. */
@@ -19,7 +20,7 @@ export const watchTips = (): void => {
     if (!owner.isConnected) return;
     anchor = owner;
     if (!tip.isConnected) document.body.append(tip);
-    tip.textContent = owner.dataset.tip ?? '';
+    tip.textContent = tipOf(owner);
     tip.showPopover();
     place(tip, owner);
   };
@@ -47,7 +48,11 @@ export const watchTips = (): void => {
 
 const pointerDelayMs = 250;
 
-const ownerOf = (element: Element): HTMLElement | null => element.closest<HTMLElement>('[data-tip]');
+const ownerOf = (element: Element): HTMLElement | null => element.closest<HTMLElement>('[data-tip], time');
+
+/** A time is written in full only for this: the first takes a slow device a tenth of a second. */
+const tipOf = (owner: HTMLElement): string =>
+  owner instanceof HTMLTimeElement ? formatFull(owner.dateTime) : (owner.dataset.tip ?? '');
 
 const hasTip = (owner: HTMLElement): boolean =>
   owner.dataset.tip !== '' && (owner.dataset.tipCut === undefined || owner.scrollWidth > owner.clientWidth);

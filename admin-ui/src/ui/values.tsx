@@ -4,11 +4,9 @@ import badgeCss from './badge.module.css';
 import cutCss from './cut.module.css';
 import {
   formatClockSeconds,
-  formatDateMinute,
   formatDateTime,
   formatRelative,
   formatRelativeMinutes,
-  formatZoned,
   number,
   share,
 } from './format.ts';
@@ -106,25 +104,20 @@ interface TimeProps {
   readonly time: string;
 }
 
-const timeElement = (time: string, text: string, title: string) => (
-  <time dateTime={time} title={title}>
-    {text}
-  </time>
-);
-
-const fullTime = (time: string): string => `${formatZoned(time)}\n${new Date(time).toISOString()}`;
+/** Hovering shows it in full (`tips.ts`). */
+const timeElement = (time: string, text: string) => <time dateTime={time}>{text}</time>;
 
 /** The shared clock triggers the next render; a time that has just passed is never shown as future. */
 const useNowOrLater = (): number => Math.max(useNow(), serverNow());
 
-/** A time relative to now; hovering shows it in full, also in UTC. */
+/** A time relative to now. */
 export const TimeAgo = ({ time }: TimeProps) =>
-  timeElement(time, formatRelative(Date.parse(time), useNowOrLater()), fullTime(time));
+  timeElement(time, formatRelative(Date.parse(time), useNowOrLater()));
 
 /** A time known only to the minute, relative to now. */
 export const MinuteAgo = ({ time }: TimeProps) =>
-  timeElement(time, formatRelativeMinutes(Date.parse(time), useNowOrLater()), formatDateMinute(time));
+  timeElement(time.replace(/:\d\d(\.\d+)?Z$/, 'Z'), formatRelativeMinutes(Date.parse(time), useNowOrLater()));
 
-export const Moment = ({ time }: TimeProps) => timeElement(time, formatDateTime(time), fullTime(time));
+export const Moment = ({ time }: TimeProps) => timeElement(time, formatDateTime(time));
 
-export const ClockTime = ({ time }: TimeProps) => timeElement(time, formatClockSeconds(time), fullTime(time));
+export const ClockTime = ({ time }: TimeProps) => timeElement(time, formatClockSeconds(time));

@@ -2,7 +2,15 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search, WifiOff } from 'lucide-react';
-import { type Dispatch, type ReactNode, type SetStateAction, Suspense, useEffect, useState } from 'react';
+import {
+  type Dispatch,
+  type ReactNode,
+  type SetStateAction,
+  Suspense,
+  startTransition,
+  useEffect,
+  useState,
+} from 'react';
 import { call } from '../../model/client.ts';
 import { hintKey, sessionQuery, useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -43,13 +51,13 @@ export function Shell() {
               label="Open navigation"
               icon={<MenuIcon />}
               className={s.hamburger}
-              onClick={() => setOverlay('navigation')}
+              onClick={() => startTransition(() => setOverlay('navigation'))}
             />
             <Button
               className={s.search}
               icon={<Search />}
               aria-keyshortcuts="Control+K Meta+K"
-              onClick={() => setOverlay('commands')}
+              onClick={() => startTransition(() => setOverlay('commands'))}
             >
               <span>Go to…</span>
               <kbd>{commandKey()} K</kbd>
@@ -94,8 +102,9 @@ const useKeys = (setOverlay: Dispatch<SetStateAction<Overlay | null>>): void => 
     const press = (event: KeyboardEvent): void => {
       const { key, metaKey, ctrlKey, altKey } = event;
       if (key.toLowerCase() !== 'k' || !(metaKey || ctrlKey) || altKey) return;
-      setOverlay((shown) => (shown === 'commands' ? null : 'commands'));
       event.preventDefault();
+      // The browser first paints the answer to the key.
+      startTransition(() => setOverlay((shown) => (shown === 'commands' ? null : 'commands')));
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
@@ -108,6 +117,7 @@ const useOnNavigation = (run: () => void): void => {
   useEffect(() => router.subscribe('onBeforeNavigate', run), [router]);
 };
 
+/** The answer to the first input comes before. */
 const loadAheadMs = 2000;
 
 /** Once a person is there, so that each page opens while the server is away. Browsers that save data load pages when opened. */
@@ -121,7 +131,10 @@ const useLoadAhead = (): void => {
         await (options.component as { preload?: () => Promise<void> })?.preload?.().catch(() => {});
       }
     };
-    const timer = setTimeout(() => void firstInput.then(load), loadAheadMs);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    void firstInput.then(() => {
+      timer = setTimeout(() => void load(), loadAheadMs);
+    });
     return () => clearTimeout(timer);
   }, [router]);
 };

@@ -4,7 +4,7 @@ import { Download, X } from 'lucide-react';
 import { useState } from 'react';
 import { EntryText } from '../../model/activity.tsx';
 import { actionOptions, type Entry, kindOptions } from '../../model/audit-words.ts';
-import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { call, useMutation } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
@@ -18,7 +18,7 @@ import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, TimeField, Toolbar } from '../../ui/toolbar.tsx';
 import { TimeAgo } from '../../ui/values.tsx';
-import { type AuditSearch, auditParameters, auditPeriods, auditQuery } from './audit.ts';
+import { type AuditSearch, auditParameters, auditPeriods, auditQuery, leaversQuery } from './audit.ts';
 import { Revert } from './revert.tsx';
 
 export function AuditPage() {
@@ -151,9 +151,7 @@ function Log() {
 /** The members, and the latest who have left. */
 const useActors = () => {
   const members = useQuery(teamQuery).data?.members ?? [];
-  const left = useQuery(
-    operationQuery('listAudit', { query: { action: 'member.removed', limit: 100 } }),
-  ).data;
+  const left = useQuery(leaversQuery).data;
   return [
     ...members.map((member) => ({ value: String(member.id), label: nameOfMember(member) })),
     ...(left?.entries ?? []).map(({ target: { id, name }, before }) => ({

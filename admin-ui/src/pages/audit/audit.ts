@@ -36,5 +36,8 @@ export const auditParameters = ({ q, action, kind, target, user, ...search }: Au
   };
 };
 
+/** The latest who have left. */
+export const leaversQuery = operationQuery('listAudit', { query: { action: 'member.removed', limit: 100 } });
+
 export const auditQuery = (search: AuditSearch) =>
   operationQuery('listAudit', { query: auditParameters(search) });

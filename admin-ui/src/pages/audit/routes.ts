@@ -1,8 +1,9 @@
 import { createRoute } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
+import { teamQuery } from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
-import { auditQuery, auditSearch } from './audit.ts';
+import { auditQuery, auditSearch, leaversQuery } from './audit.ts';
 
 export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -11,6 +12,7 @@ export const auditRoute = createRoute({
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
-  loader: ({ context, deps }) => load(context, context.may('admin') && auditQuery(deps)),
+  loader: ({ context, deps }) =>
+    context.may('admin') ? load(context, auditQuery(deps), teamQuery, leaversQuery) : [],
   component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
-import { type Answer, operationQuery } from '../../model/client.ts';
+import type { Answer } from '../../model/client.ts';
 import { keyQuery } from '../../model/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { type CsvColumns, saveCsv } from '../../ui/csv.ts';
@@ -12,12 +12,10 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Filter, Segmented, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, ClockTime, Cut } from '../../ui/values.tsx';
-import { beginningsOf, cityOf, latestDays, zone } from '../../ui/zone.ts';
+import { cityOf, zone } from '../../ui/zone.ts';
+import { keptDays, usageDays } from './usage.ts';
 
 type UsageRow = Answer<'listUsage'>['rows'][number] & { readonly dayUtc: string };
-
-/** For so long the request log is kept. */
-const keptDays = 7;
 
 /** By calendar days of the reader. */
 export function UsagePage() {
@@ -26,18 +24,9 @@ export function UsagePage() {
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: typeof search & { page?: number | undefined }): void =>
     void navigate({ search: { ...search, ...change }, replace: true });
-  const dates = latestDays(keptDays);
-  const begins = beginningsOf(dates);
-  const at = dates.indexOf(search.day ?? '');
-  const wanted = at === -1 ? dates.keys().toArray().toReversed() : [at];
+  const { dates, begins, at, shown, queries } = usageDays(search);
   const query = useQueries({
-    queries: wanted.map((day) => ({
-      ...operationQuery('listUsage', {
-        query: { since: begins[day], until: begins[day + 1], keyId: key, only },
-      }),
-      // Former days are over.
-      refetchInterval: day === keptDays - 1 && (30_000 as const),
-    })),
+    queries,
     combine: (results) => {
       const days = results.map(({ data }) => data);
       return {
@@ -47,7 +36,7 @@ export function UsagePage() {
         isCut: days.some((one) => one?.isCut),
         rows: days.every((one) => one !== undefined)
           ? days
-              .flatMap(({ rows }, on) => rows.map((row) => ({ ...row, dayUtc: begins[wanted[on]!]! })))
+              .flatMap(({ rows }, on) => rows.map((row) => ({ ...row, dayUtc: begins[shown[on]!]! })))
               .toSorted((a, b) => b.refused - a.refused || b.requests - a.requests)
           : undefined,
       };
