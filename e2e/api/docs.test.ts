@@ -84,7 +84,7 @@ test('No page repeats what a client sent', async () => {
 });
 
 const printed: Readonly<Record<string, readonly string[]>> = {
-  'first-call': ['"limits"', '"client_id"', 'Lead - New', 'Lead - New'],
+  'first-call': ['"limits"', '"client_id"', 'Lead - New', 'Lead - New', 'Lead - New'],
   import: ['refused row-7', 'refused row-7'],
   sync: ['in step: 1', 'in step: 1'],
   reconciliation: ['compared 0', 'compared 0'],
@@ -96,7 +96,7 @@ const printed: Readonly<Record<string, readonly string[]>> = {
 const blocksOf = (guide: string) => [...readFileSync(join(folder, `${guide}.md`), 'utf8').matchAll(block)];
 const firstCall = (language: string) => blocksOf('first-call').find(([, of]) => of === language)![3]!;
 
-/** A folder inside the repository, so that programs find the client, with the helper for Python. */
+/** A folder inside the repository, so that programs find the client, with the helpers. */
 const guideFolder = async (key: string) => {
   const home = mkdtempSync(join(import.meta.dirname, '.guide-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -136,10 +136,11 @@ const makeExamples = async () => {
   return { key, lead, client, person: client_id, affiliate, employee, hook, ids };
 };
 
-const block = /^```(sh|ts|python) ?(\S*)\n((?:(?!```).*\n)*)/gm;
+const block = /^```(sh|ts|js|python) ?(\S*)\n((?:(?!```).*\n)*)/gm;
 const programs: Readonly<Record<string, readonly [ending: string, command: string]>> = {
   sh: ['sh', 'bash'],
   ts: ['mts', process.execPath],
+  js: ['mjs', process.execPath],
   python: ['py', 'python3'],
 };
 

@@ -6,6 +6,7 @@ import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { benchActions } from './actions/bench.ts';
+import { benchBatch } from './batch.ts';
 import { benchDeliveries } from './deliveries/bench.ts';
 import { type BenchContext, type BenchOptions, makeEnds } from './driver.ts';
 import { benchGateway } from './gateway/bench.ts';
@@ -17,10 +18,11 @@ import { runSearch } from './search/bench.ts';
 import { benchSoak } from './soak/bench.ts';
 import { benchStart } from './start.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|memory|neighbours|search|soak|start|portal [options]
+const usage = `Usage: npm run bench -- gateway|actions|batch|deliveries|latency|memory|neighbours|search|soak|start|portal [options]
 
   gateway            the whole path of a lookup, compared with a reference monolith
   actions            creates and updates of leads, compared with the same monolith
+  batch              partial updates by external_id, in batches of one key at the default limits
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
   latency            one create at a time: to its answer and to its delivery
   memory             what everything holds and works, at rest and under 1,000 events a second
@@ -33,7 +35,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|memory
   --write            write the figures to e2e/load/RESULTS.md
   --rounds N         turns of each, after a warm-up (5)
   --seconds N        length of a turn (8)
-  --minutes N        soak: its length (10)
+  --minutes N        soak: its length; batch: for how many 10,000 people each (10)
   --rate N           soak: requests per second, instead of 70 % of the highest rate
   --lookup NAME      gateway: employees or client-statuses (employees)
   --data DIR         search: keep the database in DIR, for the next run
@@ -43,6 +45,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|memory
 
 const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
   actions: benchActions,
+  batch: benchBatch,
   deliveries: benchDeliveries,
   gateway: benchGateway,
   latency: benchLatency,

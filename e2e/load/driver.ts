@@ -27,7 +27,7 @@ export interface BenchContext {
 export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
-  /** Length of a soak. */
+  /** Length of a soak; how many minutes a batch's people are worth at the default limits. */
   readonly minutes: number;
   /** Requests per second of a soak, instead of a share of the highest rate. */
   readonly rate: number | undefined;

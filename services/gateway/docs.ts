@@ -161,7 +161,12 @@ const codeHtml = (text: string, at: number | string): string => {
     .join('');
 };
 
-const languages: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python' };
+const languages: Readonly<Record<string, string>> = {
+  sh: 'curl',
+  ts: 'TypeScript',
+  js: 'JavaScript',
+  python: 'Python',
+};
 
 const proseHtml = (text: string): string =>
   text

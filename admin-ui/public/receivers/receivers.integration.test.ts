@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import {
   body,
@@ -52,9 +53,9 @@ testReceivers(languages);
 
 it('the check of the guide accepts only genuine deliveries: bash', () => {
   const file = program('verify.sh');
-  const check = (timestamp: number, signature: string): boolean => {
+  const check = (timestamp: number | string, signature: string, own = secret): boolean => {
     try {
-      const env = { ...process.env, WEBHOOK_SECRET: secret };
+      const env = { ...process.env, WEBHOOK_SECRET: own };
       execFileSync('bash', [file, String(timestamp), signature], { input: body, env, stdio: 'pipe' });
       return true;
     } catch {
@@ -66,4 +67,9 @@ it('the check of the guide accepts only genuine deliveries: bash', () => {
   expect(check(at, `${sign('whsec_new', at)},${sign(secret, at)}`)).toBe(true);
   expect(check(at, sign('whsec_other', at))).toBe(false);
   expect(check(at - 3600, sign(secret, at - 3600))).toBe(false);
+  expect(check(at, sign('', at), '')).toBe(false);
+  // A shell executes what stands in the index of an array.
+  const mark = `${file}.executed`;
+  expect(check(`a[$(touch ${mark})0]`, sign(secret, at))).toBe(false);
+  expect(existsSync(mark)).toBe(false);
 });

@@ -3,6 +3,8 @@
 # WEBHOOK_SECRET is the subscription's signing secret, whole: whsec_…
 : "${WEBHOOK_SECRET:?is not set}"
 timestamp=$1 signatures=$2
+# Arithmetic would run a command that stands in it.
+case $timestamp in '' | 0* | *[!0-9]*) echo "no timestamp"; exit 1 ;; esac
 age=$(($(date +%s) - timestamp))
 [ "${age#-}" -le 300 ] || { echo "too old"; exit 1; }
 # The bytes of the body exactly as they came; $(cat) would drop a line break at their end.
