@@ -38,7 +38,7 @@ const compileAhead = (): Plugin => ({
 
 /**
  * Lets the browser load the code of the page, and ask for what the page shows, before the entry has run. A page's module is
- * named after its path: `/deliveries` is `deliveries-page`, one of them `delivery-page`. Another path, or one with
+ * named after its path: `/deliveries` is `deliveries-page`, one of them `delivery-page`, `/` is `overview-page`. Another path, or one with
  * filters, asks a little later.
  */
 const pageAhead = (): Plugin => {
@@ -82,7 +82,7 @@ const pageAhead = (): Plugin => {
  * holds that nothing is asked for twice.
  */
 const callsAhead: Readonly<Record<string, readonly string[]>> = {
-  '': [
+  overview: [
     'first-steps',
     'first-steps/deliveries',
     'usage?range=24h',

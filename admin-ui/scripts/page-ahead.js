@@ -1,5 +1,6 @@
 // The head of `page-ahead.js`, which the build completes with `base`, `files` and `calls`.
-const [list = '', id, ...more] = location.pathname.slice(base.length).split('/');
+const [first, id, ...more] = location.pathname.slice(base.length).split('/');
+const list = first || 'overview';
 const name =
   id === undefined ? list : list === 'clients' ? 'record' : list.replace(/ies$/, 'y').replace(/s$/, '');
 

@@ -49,22 +49,32 @@ test.each([
   ['team', 'Team', 'team'],
   ['notifications', 'Notifications', 'notices'],
   ['security', 'Your security', 'profile/sessions'],
-])('/%s asks for what it shows once, before its script has loaded', async (path, heading, first) => {
-  const { page } = await portal.openOwner();
-  const asked: string[] = [];
-  page.on('request', (request) => {
-    const [, call] = request.url().split('/portal/api/v1/');
-    if (call !== undefined && request.method() === 'GET') asked.push(call);
-  });
-  const early = page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(`/v1/${first}`));
-  await page.route(/\/assets\/index-/, async (route) => {
-    await early;
-    await route.continue();
-  });
-  await visit(page, path, heading);
-  await page.waitForLoadState('networkidle');
-  expect(asked.filter((call, at) => asked.indexOf(call) !== at)).toEqual([]);
-});
+  ['audit', 'Audit log', 'audit'],
+  ['company', 'Company settings', 'subscription-settings'],
+  ['developers', 'Developers', 'keys'],
+  ['usage', 'API usage', 'attention'],
+])(
+  '/%s asks for its code and what it shows once, before its script has loaded',
+  async (path, heading, first) => {
+    const { page } = await portal.openOwner();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const [, call] = request.url().split('/portal/api/v1/');
+      if (call !== undefined && request.method() === 'GET') asked.push(call);
+    });
+    const early = Promise.all([
+      page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(`/v1/${first}`)),
+      page.waitForRequest(`**/assets/${path || 'overview'}-page-*`),
+    ]);
+    await page.route(/\/assets\/index-/, async (route) => {
+      await early;
+      await route.continue();
+    });
+    await visit(page, path, heading);
+    await page.waitForLoadState('networkidle');
+    expect(asked.filter((call, at) => asked.indexOf(call) !== at)).toEqual([]);
+  },
+);
 
 test('/subscriptions/new, which looks like a subscription, asks for none', async () => {
   const { page } = await portal.openOwner();
