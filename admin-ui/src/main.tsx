@@ -5,6 +5,8 @@ import { App } from './app/app.tsx';
 import { watchActivity } from './model/client.ts';
 import { watchTips } from './ui/tips.ts';
 
+// Beside the first render, which takes longer: the code and the answers have loaded by now.
+void document.fonts.load('1em Geist');
 watchActivity();
 watchTips();
 
