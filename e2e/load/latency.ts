@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startReceiver } from '@causeway/local/receiver';
 import { randomHex } from '@causeway/runtime';
 import { Pool } from 'undici';
+import { freePort } from '../../deploy/local/ports.ts';
+import type { Program } from '../../deploy/local/toolchain.ts';
 import { type DeliveryWorld, startDeliveryWorld, steadyEvents, type Tenant } from './deliveries/world.ts';
 import { type BenchContext, makeHome } from './driver.ts';
+import { startMonolith } from './monolith/start.ts';
 import { describeMachine, millis, percentile, publish, type Table, whole } from './report.ts';
 
 const tenantCount = 20;
@@ -15,10 +20,11 @@ const busyWidth = 64;
 
 /**
  * Measures creates of leads, one at a time: from the request to its answer and to the arrival of its delivery, in a
- * quiet cluster and in a busy one.
+ * quiet cluster, in a busy one, and in the reference monolith.
  */
 export const benchLatency = async (context: BenchContext): Promise<void> => {
-  const { say, options, toolchain } = context;
+  const { say, options, toolchain, programs } = context;
+  const { 'redis-server': redis } = await programs({ 'redis-server': 'redis-server' });
   const checkouts = options.beside === undefined ? [undefined] : [options.beside, undefined];
   const systems: System[] = [];
   for (const root of checkouts) {
@@ -26,9 +32,11 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
     say(`starting MySQL, the receiver and the cluster of ${name} …`);
     systems.push(await startSystem(context, name, root));
   }
+  systems.push(await startReference(context, systems.at(-1)!, redis));
   for (const mode of modes)
     for (let round = 0; round <= options.rounds; round++)
       for (const system of systems) {
+        if (mode === 'busy' && !system.others) continue;
         const created = await runTurn(system, mode, options.seconds);
         const kept = round > 0;
         if (kept) system.created[mode].push(...created);
@@ -38,7 +46,7 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
         );
       }
   const tables: Table[] = [
-    await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
+    await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld, Redis: redis }),
     timesTable(systems),
   ];
   publish('latency', options, howMeasured(options), tables);
@@ -50,10 +58,11 @@ const commitOf = (root: string): string =>
 /** A cluster under measurement, with what was measured. */
 interface System {
   readonly name: string;
-  readonly world: DeliveryWorld;
   readonly creator: Creator;
+  readonly tenants: readonly Tenant[];
+  readonly mysqlUrl: string;
   /** The companies of the other events. */
-  readonly neighbours: readonly Tenant[];
+  readonly others?: { readonly world: DeliveryWorld; readonly neighbours: readonly Tenant[] };
   readonly created: Readonly<Record<Mode, Created[]>>;
 }
 
@@ -78,15 +87,38 @@ const startSystem = async (
   const neighbours = await world.tenants(neighbourCount);
   for (const { id, key } of neighbours)
     await world.subscribe({ id, key }, `/counted/${id}`, ['client.created']);
-  return { name, world, creator, neighbours, created: { quiet: [], busy: [] } };
+  return {
+    ...{ name, creator, tenants, mysqlUrl: world.cluster.stack.mysqlUrl },
+    others: { world, neighbours },
+    created: { quiet: [], busy: [] },
+  };
+};
+
+/** On the MySQL of a cluster: a transaction, the answer, and a signed request of its own. */
+const startReference = async (
+  { env, onEnd }: BenchContext,
+  { tenants, mysqlUrl }: System,
+  redis: Program,
+): Promise<System> => {
+  const home = makeHome(onEnd);
+  mkdirSync(join(home, 'logs'));
+  const port = await freePort();
+  const creator = await openCreator(`http://127.0.0.1:${port}`, tenants);
+  onEnd(() => creator.close());
+  await startMonolith({
+    ...{ home, redis, onEnd, port },
+    env: { ...env, MYSQL_URL: mysqlUrl, RATE_LIMIT_WRITE: '1000000', WEBHOOK_URL: creator.receiverUrl },
+  });
+  return { name: 'the monolith', creator, tenants, mysqlUrl, created: { quiet: [], busy: [] } };
 };
 
 const runTurn = async (
-  { world, creator, neighbours }: System,
+  { creator, others }: System,
   mode: Mode,
   seconds: number,
 ): Promise<readonly Created[]> => {
-  if (mode === 'quiet') return creator.createFor(seconds);
+  if (mode === 'quiet' || !others) return creator.createFor(seconds);
+  const { world, neighbours } = others;
   const [created, events] = await Promise.all([
     creator.createFor(seconds),
     steadyEvents(world.bus, neighbours, busyPerSecond, seconds, busyWidth),
@@ -107,20 +139,22 @@ const timesTable = (systems: readonly System[]): Table => ({
   title: 'One create at a time, p50 / p99 in ms',
   columns: ['', 'creates', 'sent → answered', 'answered → arrived', 'sent → arrived'],
   rows: systems.flatMap(({ name, created }) =>
-    modes.map((mode) => [
-      `${name}, ${mode}`,
-      whole(created[mode].length),
-      ...[answerMs, afterAnswerMs, arrivalMs].map((timesOf) => {
-        const times = timesOf(created[mode]);
-        return `${p(times, 0.5).toFixed(2)} / ${p(times, 0.99).toFixed(2)}`;
-      }),
-    ]),
+    modes
+      .filter((mode) => created[mode].length > 0)
+      .map((mode) => [
+        `${name}, ${mode}`,
+        whole(created[mode].length),
+        ...[answerMs, afterAnswerMs, arrivalMs].map((timesOf) => {
+          const times = timesOf(created[mode]);
+          return `${p(times, 0.5).toFixed(2)} / ${p(times, 0.99).toFixed(2)}`;
+        }),
+      ]),
   ),
 });
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
 Leads for ${tenantCount} companies in turn, over one connection: the next is sent some 20 ms after the delivery of the last has arrived at a
-receiver in the same process. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies. ${rounds} turns of ${seconds} s each after a warm-up.
+receiver in the same process. The monolith answers after its transaction and sends one signed request. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies. ${rounds} turns of ${seconds} s each after a warm-up.
 `;
 
 /** One create and its delivery, in milliseconds of this process's clock. */

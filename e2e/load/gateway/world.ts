@@ -7,7 +7,8 @@ import { freePort } from '../../../deploy/local/ports.ts';
 import type { Program } from '../../../deploy/local/toolchain.ts';
 import { firstNames, lastNames } from '../../../services/crm/demo/seed-demo.ts';
 import type { Processes } from '../cpu.ts';
-import { type BenchContext, startBenchCluster, startBenchMysql, startChild } from '../driver.ts';
+import { type BenchContext, startBenchCluster, startBenchMysql } from '../driver.ts';
+import { startMonolith } from '../monolith/start.ts';
 
 /** One of the two systems under measurement. */
 export interface System {
@@ -49,56 +50,21 @@ export const startWorld = async (
     onEnd,
   });
 
-  const redisPort = await freePort();
-  const redisServer = await startChild({
-    name: 'Redis',
-    command: redis.command,
-    // Without persistence, for the fastest possible Redis.
-    args: [
-      ...redis.args,
-      '--bind',
-      '127.0.0.1',
-      '--port',
-      `${redisPort}`,
-      '--save',
-      '',
-      '--appendonly',
-      'no',
-    ],
-    logFile: join(home, 'logs', 'redis.log'),
-  });
-  onEnd(() => redisServer.stop());
-  const monolithPort = await freePort();
-  const monolithUrl = `http://127.0.0.1:${monolithPort}`;
-  const monolith = await startChild({
-    name: 'the monolith',
-    command: process.execPath,
-    args: [join(import.meta.dirname, '../monolith/main.ts')],
-    env: { ...common, REDIS_URL: `redis://127.0.0.1:${redisPort}`, PORT: `${monolithPort}` },
-    logFile: join(home, 'logs', 'monolith.log'),
-  });
-  onEnd(() => monolith.stop());
-  await monolith.until(() => answers(monolithUrl));
+  const monolith = await startMonolith({ home, redis, env: common, onEnd });
 
   return {
     cluster: { name: 'cluster', baseUrl: cluster.stack.baseUrl },
-    monolith: { name: 'monolith', baseUrl: monolithUrl },
+    monolith: { name: 'monolith', baseUrl: monolith.url },
     data,
     mysqlUrl: mysql.url,
     processes: new Map([
       ...cluster.processes,
       ['monolith', monolith.pid],
-      ['redis', redisServer.pid],
+      ['redis', monolith.redisPid],
       ['mysql', mysql.pid],
     ]),
   };
 };
-
-const answers = async (url: string): Promise<true | undefined> =>
-  fetch(url).then(
-    () => true as const,
-    () => undefined,
-  );
 
 interface WorldOptions {
   readonly home: string;

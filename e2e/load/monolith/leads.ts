@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Pool, PoolConnection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
+import { request } from 'undici';
 
 interface Lead {
   readonly first_name: string;
@@ -12,18 +14,20 @@ interface Lead {
 
 /**
  * Creates and updates leads. A create is one transaction, which numbers its event last as the cluster does; an update
- * is one statement. There is no outbox, no publishing and no search index.
+ * is one statement. There is no outbox, no publishing and no search index; with a URL, each event is sent there once.
  */
 export const leads =
-  (pool: Pool) =>
+  (pool: Pool, webhookUrl: string | undefined) =>
   async (app: FastifyInstance): Promise<void> => {
     app.post<{ Body: Lead }>('/', { schema: { body: create, response: created } }, async (request, reply) => {
       const { companyId } = request.key;
       const connection = await pool.getConnection();
       try {
         await connection.beginTransaction();
-        const answer = await insert(connection, companyId, request.body);
+        const { answer, event } = await insert(connection, companyId, request.body);
         await connection.commit();
+        if (webhookUrl)
+          void deliver(webhookUrl, event).catch((error) => request.log.error(error, 'not delivered'));
         return reply.code(201).send(answer);
       } catch (error) {
         await connection.rollback();
@@ -78,11 +82,31 @@ const insert = async (connection: PoolConnection, companyId: number, lead: Lead)
     status,
     created_date: created_utc,
   };
-  await connection.execute(
+  const type = 'lead.created';
+  const [{ insertId: id }] = await connection.execute<ResultSetHeader>(
     'INSERT INTO events (company_id, sequence, created_utc, type, payload) VALUES (?, ?, ?, ?, ?)',
-    [companyId, sequence, now, 'lead.created', JSON.stringify(payload)],
+    [companyId, sequence, now, type, JSON.stringify(payload)],
   );
-  return { client_id: insertId, status, created_utc };
+  return {
+    answer: { client_id: insertId, status, created_utc },
+    event: { id, type, createdUtc: created_utc, companyId, payload },
+  };
+};
+
+const secret = 'whsec_of_the_monolith';
+
+/** One signed attempt, remembered nowhere. */
+const deliver = async (url: string, event: { readonly type: string }): Promise<void> => {
+  const body = JSON.stringify(event);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+  const headers = {
+    'content-type': 'application/json',
+    'x-webhook-timestamp': `${timestamp}`,
+    'x-webhook-signature': `sha256=${signature}`,
+  };
+  const answer = await request(url, { method: 'POST', headers, body });
+  await answer.body.dump();
 };
 
 const overwrite = async (connection: PoolConnection, companyId: number, lead: Lead) => {

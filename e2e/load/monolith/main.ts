@@ -17,6 +17,8 @@ const monolithConfig = {
   REDIS_URL: z.string(),
   RATE_LIMIT_READ: integer(1, 1_000_000_000).default(60),
   RATE_LIMIT_WRITE: integer(1, 1_000_000_000).default(100),
+  /** Where the event of each create is sent. */
+  WEBHOOK_URL: z.url().optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 } as const;
 
@@ -66,7 +68,7 @@ const startMonolith = async (config: MonolithConfig, log: Log): Promise<Monolith
   await app.register(async (write) => {
     const limit = config.RATE_LIMIT_WRITE;
     write.addHook('onRequest', admit({ keys, limiter, bucket: 'write', scope: 'integrations:write', limit }));
-    await write.register(leads(pool), { prefix: '/api/v1/integrations/leads' });
+    await write.register(leads(pool, config.WEBHOOK_URL), { prefix: '/api/v1/integrations/leads' });
   });
   const url = await app.listen({ host: config.HOST, port: config.PORT });
   return {
