@@ -14,12 +14,14 @@ import { benchLatency } from './latency.ts';
 import { benchMemory } from './memory.ts';
 import { benchNeighbours } from './neighbours.ts';
 import { benchPortal } from './portal/bench.ts';
+import { goalsTable, toTerminal } from './report.ts';
 import { runSearch } from './search/bench.ts';
 import { benchSoak } from './soak/bench.ts';
 import { benchStart } from './start.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|batch|deliveries|latency|memory|neighbours|search|soak|start|portal [options]
+const usage = `Usage: npm run bench -- all|gateway|actions|batch|deliveries|latency|memory|neighbours|search|soak|start|portal [options]
 
+  all                start, memory, latency, gateway and actions in short, and their figures beside their goals
   gateway            the whole path of a lookup, compared with a reference monolith
   actions            creates and updates of leads, compared with the same monolith
   batch              partial updates by external_id, in batches of one key at the default limits
@@ -99,9 +101,26 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
   };
 };
 
+/** Some fifteen minutes. */
+const benchAll = async (context: BenchContext): Promise<void> => {
+  for (const [bench, rounds, seconds] of [
+    [benchStart, 2, 1],
+    [benchMemory, 3, 5],
+    [benchLatency, 2, 8],
+    [benchGateway, 3, 8],
+    [benchActions, 3, 5],
+  ] as const) {
+    const { onEnd, end } = makeEnds();
+    context.onEnd(end);
+    await bench({ ...context, onEnd, options: { ...context.options, rounds, seconds } });
+    await end();
+  }
+  process.stdout.write(`${toTerminal(goalsTable())}\n`);
+};
+
 const main = async (): Promise<void> => {
   const { name, options } = readOptions(process.argv.slice(2));
-  const bench = benches[name];
+  const bench = name === 'all' ? benchAll : benches[name];
   if (!bench) {
     process.stdout.write(usage);
     return;

@@ -10,7 +10,7 @@ import type { Program } from '../../deploy/local/toolchain.ts';
 import { type DeliveryWorld, startDeliveryWorld, steadyEvents, type Tenant } from './deliveries/world.ts';
 import { type BenchContext, makeHome } from './driver.ts';
 import { startMonolith } from './monolith/start.ts';
-import { describeMachine, millis, percentile, publish, type Table, whole } from './report.ts';
+import { describeMachine, millis, percentile, publish, ratio, type Table, whole } from './report.ts';
 
 const tenantCount = 20;
 const neighbourCount = 100;
@@ -49,7 +49,10 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld, Redis: redis }),
     timesTable(systems),
   ];
-  publish('latency', options, howMeasured(options), tables);
+  const [cluster, monolith] = systems.slice(-2).map(({ created }) => p(arrivalMs(created.quiet), 0.5));
+  publish('latency', options, howMeasured(options), tables, [
+    ['one create at a time, sent → arrived: times the monolith', ratio(cluster! / monolith!), '≤ 1.5×'],
+  ]);
 };
 
 const commitOf = (root: string): string =>

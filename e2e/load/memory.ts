@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Processes, readCpu, usedBetween } from './cpu.ts';
 import { startDeliveryWorld, steadyEvents } from './deliveries/world.ts';
 import { type BenchContext, makeEnds, makeHome } from './driver.ts';
-import { describeMachine, publish, type Table } from './report.ts';
+import { describeMachine, type Goal, publish, type Table } from './report.ts';
 
 const settleMs = 15_000;
 const perSecond = 1_000;
@@ -14,11 +14,21 @@ export const benchMemory = async (context: BenchContext): Promise<void> => {
   const { options, toolchain } = context;
   const states: State[] = [];
   for (const args of [[], ['--together']]) states.push(await measure(context, args));
-  publish('memory', options, howMeasured(options), [
-    await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
-    sums(states),
-    ...states.map(parts),
-  ]);
+  publish(
+    'memory',
+    options,
+    howMeasured(options),
+    [
+      await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
+      sums(states),
+      ...states.map(parts),
+    ],
+    states.slice(0, 1).flatMap(({ rest, load, perSecond: events }): Goal[] => [
+      ['memory of everything at rest', mibText(sum(rest.mib)), '≤ 763 MiB'],
+      [`memory under ${events} events/s`, mibText(sum(load.mib)), '≤ 1144 MiB'],
+      ['CPU of everything at rest, of a core', cpuText(sum(rest.cpu)), '≤ 1 %'],
+    ]),
+  );
 };
 
 interface State {

@@ -108,13 +108,27 @@ between machines, absolute figures cannot.
 `,
 };
 
+/** A figure that has a goal. */
+export type Goal = readonly [what: string, measured: string, goal: string];
+
+const published: Goal[] = [];
+
+/** The figures with a goal of all benches that this process has run. */
+export const goalsTable = (): Table => ({
+  title: 'Where it stands',
+  columns: ['', 'measured', 'goal'],
+  rows: published,
+});
+
 /** Prints the tables of one bench, and writes them if its options say so. */
 export const publish = (
   bench: string,
   { write }: { readonly write: boolean },
   text: string,
   tables: readonly Table[],
+  goals: readonly Goal[] = [],
 ): void => {
+  published.push(...goals);
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
   if (!write) return;
   const machine = tables.filter(isMachine);

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import { type BenchContext, makeHome } from '../driver.ts';
 import { measure, type Round, type Rounds } from '../gateway/rounds.ts';
-import { cpuTable, loadTable } from '../gateway/tables.ts';
+import { cpuTable, loadTable, ratiosOf } from '../gateway/tables.ts';
 import { type System, startWorld, type World } from '../gateway/world.ts';
 import { runWrk } from '../gateway/wrk.ts';
-import { describeMachine, millis, publish, type Table, whole } from '../report.ts';
+import { describeMachine, type Goal, millis, publish, type Table, whole } from '../report.ts';
 
 /** With 64, groups of calls are half full; with 256, they are full, and the processors are what limits both systems. */
 const connectionCounts = [64, 256];
@@ -39,6 +39,7 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
       }),
     );
   const measured: Table[] = [];
+  const goals: Goal[] = [];
   for (const kind of ['create', 'update'] as const)
     for (const connections of connectionCounts) {
       say(`${kind}s, ${connections} connections, ${options.seconds} s a turn`);
@@ -46,6 +47,8 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
       const title = `${kind === 'create' ? 'Creates' : 'Updates'}, ${connections} connections`;
       const cpu = { ...cpuTable(rounds), title: `${title}: CPU microseconds per request` };
       measured.push(loadTable(rounds, title), cpu);
+      const goal = { create: '≥ 2.6×', update: '≥ 2.4×' }[kind];
+      if (connections === 64) goals.push([`${title}: times the monolith`, ratiosOf(rounds).requests, goal]);
     }
   const tables = [
     await describeMachine({
@@ -56,7 +59,7 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
     }),
     ...measured,
   ];
-  publish('actions', options, howMeasured(options), tables);
+  publish('actions', options, howMeasured(options), tables, goals);
 };
 
 interface Kind {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BenchContext, makeHome } from '../driver.ts';
 import { describeMachine, millis, publish, whole } from '../report.ts';
 import { type Round, runRounds } from './rounds.ts';
-import { cpuTable, exactnessTable, loadTable, sequentialTable, writesTable } from './tables.ts';
+import { cpuTable, exactnessTable, loadTable, ratiosOf, sequentialTable, writesTable } from './tables.ts';
 import { companies, employeesPerCompany, startWorld } from './world.ts';
 
 const lookups = '/api/v1/integrations/lookups';
@@ -56,7 +56,11 @@ export const benchGateway = async (context: BenchContext): Promise<void> => {
     sequentialTable(single),
     writesTable(full, single),
   ];
-  publish('gateway', options, howMeasured(options, data.keys.length), tables);
+  const { requests, cpu } = ratiosOf(full);
+  publish('gateway', options, howMeasured(options, data.keys.length), tables, [
+    [`lookups, ${connections} connections: times the monolith`, requests, '≥ 3×'],
+    ['their CPU against the monolith’s', cpu, '≤ 0.27×'],
+  ]);
   const wrong = Object.values(full)
     .flat()
     .filter(({ exactness, load }) => !exactness?.exact || load.statusErrors > 0);

@@ -40,6 +40,12 @@ export const loadTable = (rounds: Rounds, title: string): Table => {
   };
 };
 
+/** What the cluster does for one request of the monolith's, medians of the rounds. */
+export const ratiosOf = (rounds: Rounds) => ({
+  requests: ratio(median(pairs(rounds, ({ load }) => load.requestsPerSecond))),
+  cpu: ratio(median(pairs(rounds, serverCpu))),
+});
+
 /** CPU microseconds per request of every process, medians of the rounds. */
 export const cpuTable = (rounds: Rounds): Table => {
   const processes = [...(rounds.cluster[0]?.cpu.keys() ?? [])];
