@@ -9,7 +9,7 @@ import { type NoticeRow, noticeColumns } from './words.ts';
 /**
  * Decides who is told of the notices that are due: notices of one kind go in one message, and few messages in an hour are about
  * one subject. What is beyond that waits, and goes in one message too. One transaction for each company.
- * @returns the companies that were looked at.
+ * @returns how many companies were looked at, of `companiesAtOnce` at most.
  */
 export const planNotices = async (context: NoticesContext): Promise<number> => {
   const { db, now, gatherMs } = context;
@@ -27,10 +27,10 @@ export const planNotices = async (context: NoticesContext): Promise<number> => {
   await eachAlone(companies, ({ company_id }) =>
     transaction(db, (trx) => planCompany(context, trx, company_id, until)),
   );
-  return companies.length < companiesAtOnce ? 0 : companies.length;
+  return companies.length;
 };
 
-const companiesAtOnce = 50;
+export const companiesAtOnce = 50;
 const noticesAtOnce = 1000;
 /** Of one kind and company: about one subject, and in all. */
 export const messagesPerHour = { subject: 6, kind: 30 };

@@ -2,7 +2,7 @@ import { writeNotices } from '@causeway/identity';
 import { acrossTenants, repeat } from '@causeway/runtime';
 import type { NoticesContext } from './context.ts';
 import { noteNearLimits } from './limits.ts';
-import { planNotices } from './plan.ts';
+import { companiesAtOnce, planNotices } from './plan.ts';
 import { startSender } from './send.ts';
 
 /** Several replicas may run it at once: rows decide who does what. */
@@ -14,9 +14,8 @@ export const startNotices = (context: NoticesContext): { stop(): Promise<void> }
   const plan = repeat(
     async () => {
       const companies = await planNotices(context);
-      mails.wake();
-      posts.wake();
-      return companies;
+      for (const sender of companies > 0 ? [mails, posts] : []) sender.wake();
+      return companies < companiesAtOnce ? 0 : companies;
     },
     { pauseMs: planEveryMs, onError },
   );

@@ -52,8 +52,8 @@ export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => 
         if (handled === 0) break;
       }
     // When idle, looking for work takes at most a hundredth of the time, however long the table is.
-    const restMs = taken > 0 ? 0 : 100 * (performance.now() - startedMs);
-    pauseMs = Math.min(Math.max(minPauseMs, restMs), maxPauseMs);
+    const restMs = 100 * (performance.now() - startedMs);
+    pauseMs = taken > 0 ? minPauseMs : Math.min(Math.max(idlePauseMs, restMs), maxPauseMs);
     // Always a pause, in which clients gather.
     return 0;
   };
@@ -75,6 +75,7 @@ const minWaiting = 64;
 /** So that a company with a backlog neither delays the others nor needs one round per pass. */
 const maxPasses = 16;
 const minPauseMs = 100;
+const idlePauseMs = 1_000;
 const maxPauseMs = 5_000;
 const failurePauseMs = 1_000;
 /** A round over many busy companies takes minutes. */
