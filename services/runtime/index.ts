@@ -74,6 +74,7 @@ export {
   type Metric,
   type Metrics,
   noMetrics,
+  scrape,
 } from './metrics.ts';
 export { natsAddress, parseNatsUrl } from './nats-address.ts';
 export { openBus, openDatabase, runService, type ServiceOptions } from './open.ts';

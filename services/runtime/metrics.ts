@@ -30,14 +30,19 @@ const eventLoopSampleMs = 50;
 
 const bucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export const createMetrics = ({ defaults = false } = {}): Metrics => {
-  const registry = new Registry();
-  if (defaults) {
+/** The numbers of the process itself are taken from the first scrape on: where nobody scrapes, the samples are for nothing. */
+export const scrape = (registry: Registry): Promise<string> => {
+  if (!registry.getSingleMetric('process_cpu_seconds_total')) {
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
     // Gauges whose names end like counters'. The same numbers are in those without the ending.
     for (const what of ['handles', 'requests', 'resources'])
       registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
+  return registry.metrics();
+};
+
+export const createMetrics = (): Metrics => {
+  const registry = new Registry();
   const counters = new Map<string, CounterFamily<readonly string[]>>();
   const gauges = new Map<string, Series[]>();
   const timings = new Map<string, Timing>();

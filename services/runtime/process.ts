@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { collectAtRest } from './collect.ts';
 import { ConfigError, type commonConfig, type processConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics, type Metrics, scrape } from './metrics.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 
 type ProcessConfig = z.output<z.ZodObject<typeof processConfig>>;
@@ -39,7 +39,7 @@ export const runProcess = async <Config extends ProcessConfig>(
     process.exit(configExit);
   }
   const instance = config.INSTANCE ?? `${name}-${randomBytes(4).toString('hex')}`;
-  const metrics = createMetrics({ defaults: true });
+  const metrics = createMetrics();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
@@ -164,7 +164,7 @@ const startHealth = async ({ host, port, registry, checks }: HealthOptions): Pro
           : answer(503, 'text/plain', `not ready: ${missing.join(', ')}\n`);
       }
       case '/metrics':
-        return answer(200, registry.contentType, await registry.metrics());
+        return answer(200, registry.contentType, await scrape(registry));
       default:
         return answer(404, 'text/plain', 'not found\n');
     }

@@ -1,5 +1,5 @@
 import { identityMetrics } from '@causeway/identity';
-import { createMetrics, runtimeMetrics } from '@causeway/runtime';
+import { createMetrics, runtimeMetrics, scrape } from '@causeway/runtime';
 import { accessMetrics } from '../../../services/access/metrics.ts';
 import { agentsMetrics } from '../../../services/agents/metrics.ts';
 import { crmMetrics } from '../../../services/crm/metrics.ts';
@@ -25,7 +25,8 @@ export const knownSeries = async (): Promise<ReadonlyMap<string, readonly string
     const own = type === 'histogram' ? ['le'] : labels;
     for (const ending of endings) known.set(`${name}${ending}`, [...added, ...own]);
   }
-  const { registry } = createMetrics({ defaults: true });
+  const { registry } = createMetrics();
+  await scrape(registry);
   for (const { name } of await registry.getMetricsAsJSON()) known.set(name, added);
   return known;
 };
