@@ -236,12 +236,12 @@ describe('the house does not grow', () => {
     'services/gateway': 5_292,
     'services/agents': 700,
     'services/access': 9_087,
-    'services/crm': 6_852,
+    'services/crm': 7_007,
     'services/webhooks': 6_046,
     'services/dispatcher': 7_430,
     'admin-ui': 16_259,
     deploy: 4_340,
-    tests: 66_643,
+    tests: 66_810,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(45_840);
+    expect(words).toBeLessThanOrEqual(45_930);
   });
 });
 

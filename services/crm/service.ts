@@ -10,6 +10,7 @@ import { openPublisher } from './events/publisher.ts';
 import { handlers } from './handlers.ts';
 import { serveIngest } from './ingest.ts';
 import { createLookupCache } from './lookup-cache.ts';
+import { startCompaction } from './search/compaction.ts';
 import { startIndexer } from './search/indexer.ts';
 import { createRecordIds } from './store/ids.ts';
 import type { Tables } from './tables.ts';
@@ -59,6 +60,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     metrics,
   });
   const indexer = startIndexer({ db, log, metrics });
+  const compaction = startCompaction({ db, log });
   const cleanup = startCleanup({ db, log, metrics, now });
   const erasures = startErasures({ db, log, now });
   const emptying = startEmptyingCrm({ db, log, now });
@@ -69,6 +71,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
       callers.close();
       await publisher.drain();
       await indexer.stop();
+      await compaction.stop();
       await cleanup.stop();
       await erasures.stop();
       await emptying.stop();

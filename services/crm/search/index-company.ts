@@ -10,14 +10,8 @@ import { entryText, searchText } from './text.ts';
  * @returns the number of waiting rows taken; 0 if there are none or another indexer holds the lock.
  */
 export const indexCompany = (db: Database<Tables>, companyId: number): Promise<number> =>
-  transaction(db, async (trx) => {
-    const tail = await lockTail(trx, companyId);
-    if (!tail) return 0;
-    const waiting = await takeWaiting(
-      trx,
-      companyId,
-      Math.min(entriesPerChunk - tail.entries, entriesPerPass),
-    );
+  atTail(db, companyId, async (trx, tail, limit) => {
+    const waiting = await takeWaiting(trx, companyId, limit);
     if (waiting.length === 0) return 0;
     await append(trx, companyId, tail, waiting.flatMap(indexedFields));
     await forget(trx, companyId, waiting);
@@ -30,14 +24,8 @@ export const indexCompany = (db: Database<Tables>, companyId: number): Promise<n
  * @returns the number of entries handled.
  */
 export const refoldCompany = (db: Database<Tables>, companyId: number): Promise<number> =>
-  transaction(db, async (trx) => {
-    const tail = await lockTail(trx, companyId);
-    if (!tail) return 0;
-    const outdated = await takeOutdated(
-      trx,
-      companyId,
-      Math.min(entriesPerChunk - tail.entries, entriesPerPass),
-    );
+  atTail(db, companyId, async (trx, tail, limit) => {
+    const outdated = await takeOutdated(trx, companyId, limit);
     if (outdated.length === 0) return 0;
     const differing = ({ first_name, last_name, email }: KnownClient): boolean =>
       !foldsAlike(`${first_name} ${last_name} ${email}`);
@@ -53,6 +41,41 @@ export const refoldCompany = (db: Database<Tables>, companyId: number): Promise<
       )
       .execute();
     return outdated.length;
+  });
+
+/** Gives the first of these clients new entries. @returns how many; 0 if another indexer holds the lock. */
+export const reindexClients = (
+  db: Database<Tables>,
+  companyId: number,
+  clientIds: readonly number[],
+): Promise<number> =>
+  atTail(db, companyId, async (trx, tail, limit) => {
+    const taken = clientIds.slice(0, limit);
+    const rows = await trx
+      .selectFrom('clients')
+      .select(['client_id', 'first_name', 'last_name', 'email'])
+      .where('company_id', '=', companyId)
+      .where('client_id', 'in', taken)
+      .execute();
+    const clients = new Map(rows.map((row) => [row.client_id, row]));
+    await append(
+      trx,
+      companyId,
+      tail,
+      taken.flatMap((id) => clients.get(id) ?? []),
+    );
+    return taken.length;
+  });
+
+/** What is read after the lock is at least as recent as any entry: a client's last entry has its latest indexed text. */
+const atTail = (
+  db: Database<Tables>,
+  companyId: number,
+  work: (trx: Trx<Tables>, tail: Tail, limit: number) => Promise<number>,
+): Promise<number> =>
+  transaction(db, async (trx) => {
+    const tail = await lockTail(trx, companyId);
+    return tail ? work(trx, tail, Math.min(entriesPerChunk - tail.entries, entriesPerPass)) : 0;
   });
 
 /** A pass blocks the event loop, which also answers requests, for a few milliseconds. */

@@ -20,7 +20,7 @@ import { indexCompany, refoldCompany } from './index-company.ts';
  * 2. the tail: up to 4095 entries whose normalised texts are in one blob, which a search reads whole.
  * 3. chunks: 4096 entries each. For every three bytes (a gram) that occur in their texts, a row says where. A
  *    search reads the rows of a few grams of its query and keeps the entries that have them all at the right
- *    distances. A chunk never changes.
+ *    distances. A chunk never changes, until `compaction.ts` removes it.
  *
  * Indexers move clients from 1 to 2, and a full tail to 3, each time in one transaction. So a search that
  * reads in this order sees each client at least once. A renamed client gets a second entry and its first
