@@ -54,9 +54,8 @@ describe('The overview', () => {
     await see(switches).toHaveCount(2);
     await switches.nth(1).click();
     const counted = page.getByRole('region', { name: 'Delivery attempts as a table' }).getByRole('row');
-    // Neither a time with a five in it, nor the last row of a table that is still being drawn.
-    const five = page.getByRole('cell', { name: '5', exact: true });
-    await counted.filter({ has: five }).getByRole('link').click();
+    // Not any row with a five in its time, of a table that is still being drawn.
+    await counted.filter({ hasText: /:00\s*5\s*5$/ }).getByRole('link').click();
     await see(page).toHaveURL(/deliveries\?since=.*until=/);
     await see(page.getByRole('button', { name: 'Remove filter: Period' })).toBeVisible();
     await see(page.getByRole('table', { name: 'Deliveries' }).getByRole('row')).toHaveCount(11);
