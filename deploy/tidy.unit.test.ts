@@ -82,8 +82,8 @@ test('what runs again and again is guarded, and no process ends by what it throw
         !/\/testing\//.test(file) &&
         wanted.test(textOf(file)),
     );
-  // `eachTick` reports what its work throws, and wakes a process only for work that is due.
-  expect(using(/\bsetInterval\(/)).toEqual([]);
+  // `eachTick` reports what its work throws.
+  expect(using(/\bsetInterval\(/)).toEqual(['services/runtime/repeat.ts']);
   expect(using(/uncaughtException|unhandledRejection/)).toEqual(['services/runtime/process.ts']);
   expect(using(/\bprocess\.(exit|abort|kill)\(/)).toEqual(['services/runtime/process.ts']);
   // A loop over messages ends with its first error, so each says what happens then.
@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_228,
-    'services/runtime': 6_503,
+    'services/runtime': 6_483,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
     'services/gateway': 5_292,
@@ -241,7 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_430,
     'admin-ui': 16_259,
     deploy: 4_340,
-    tests: 66_810,
+    tests: 66_783,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(45_930);
+    expect(words).toBeLessThanOrEqual(45_923);
   });
 });
 

@@ -1,7 +1,7 @@
 import { beatSubject } from '@causeway/proto/subjects';
 import type { Msg } from '@nats-io/transport-node';
 import { type Bus, readNotice } from './bus.ts';
-import { eachTick } from './repeat.ts';
+import { eachTick, tickMs } from './repeat.ts';
 
 /** `unwell`: it lives, but calls should go to others if there are any. `leaving`: it is about to stop. */
 type BeatState = 'well' | 'unwell' | 'leaving';
@@ -19,21 +19,30 @@ export interface Beats {
   leave(): void;
 }
 
-/** Says every quarter of a second, as a member of a group, that this process lives, and how it is. */
+/** Says every quarter of a second, as a member of a group, that this process lives; a change of its state at once. */
 export const startBeats = ({ bus, group, member, well = () => true }: BeatsOptions): Beats => {
   const subject = beatSubject(group, member);
   let connections = 1;
+  let said: BeatState | undefined;
+  let saidMs = 0;
   const say = (state: BeatState): void => {
-    if (bus.connected()) bus.nc.publish(subject, JSON.stringify([state, connections] satisfies Beat));
+    if (!bus.connected()) return;
+    bus.nc.publish(subject, JSON.stringify([state, connections] satisfies Beat));
+    said = state;
+    saidMs = performance.now();
   };
-  const beat = (): void => say(well() ? 'well' : 'unwell');
-  const stop = eachTick(beat, beatEveryMs);
+  const check = (): void => {
+    const state = well() ? 'well' : 'unwell';
+    if (state !== said || performance.now() - saidMs >= beatEveryMs) say(state);
+  };
+  const stop = eachTick(check);
   let left = false;
   bus.onReconnect(() => {
     connections++;
-    if (!left) beat();
+    said = undefined;
+    if (!left) check();
   });
-  beat();
+  check();
   return {
     leave: () => {
       left = true;
@@ -69,8 +78,6 @@ export interface Members {
   unheardMs(): number;
   /** Counts the member as silent until its next beat: nobody listens at its subject. */
   lose(member: Member): void;
-  /** Looks for silent members, as it does by itself with every beat. */
-  check(): void;
   close(): void;
 }
 
@@ -82,13 +89,7 @@ export const followBeats = ({ bus, group, onChange }: FollowOptions): Members =>
   let checkedMs = performance.now();
   let heardMs = Number.NEGATIVE_INFINITY;
 
-  const listen = (): void => {
-    const nowMs = performance.now();
-    if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, beatEveryMs);
-    checkedMs = nowMs;
-  };
   const onBeat = (error: Error | null, message: Msg): void => {
-    listen();
     const [state, connections] = (error ? undefined : (readNotice(message) as Beat | undefined)) ?? [];
     if (!isState(state) || typeof connections !== 'number') return;
     const name = message.subject.slice(message.subject.lastIndexOf('.') + 1);
@@ -117,21 +118,21 @@ export const followBeats = ({ bus, group, onChange }: FollowOptions): Members =>
     member.silent = true;
     onChange?.(member, 'silent');
   };
-  const check = (): void => {
-    listen();
+  const stop = eachTick(() => {
+    const nowMs = performance.now();
+    if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, 2 * tickMs);
+    checkedMs = nowMs;
     for (const member of members.values()) {
       const silentMs = listenedMs - member.lastBeatMs;
       if (silentMs > forgetAfterMs) members.delete(member.name);
       else if (silentMs > silentAfterMs) lose(member);
     }
-  };
-  const stop = eachTick(check, beatEveryMs);
+  });
 
   return {
     all: () => members.values(),
     unheardMs: () => performance.now() - heardMs,
     lose: ({ name }) => lose(members.get(name)),
-    check,
     close: () => {
       stop();
       subscription.unsubscribe();

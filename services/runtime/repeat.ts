@@ -73,39 +73,27 @@ export const eachAlone = async <Item>(
 
 export const tickMs = 50;
 
-const works = new Set<{ readonly everyMs: number; readonly run: () => void; turn: number }>();
+const works = new Set<{ readonly ticks: number; readonly run: () => void }>();
 let timer: NodeJS.Timeout | undefined;
-let wakesMs = Number.POSITIVE_INFINITY;
+let count = 0;
 
 /**
- * All callers share one timer, which waits until the next of them is due: waking up costs an idle process more than the work. It
- * goes by a clock that the processes of a machine share, so that what they tell each other then arrives together. @returns stops it
+ * All callers share one timer: waking up costs an idle process more than the work (346 polls a second with a
+ * timer each, 88 with one). @returns stops it
  */
 export const eachTick = (run: () => void, everyMs = tickMs): (() => void) => {
-  const work = { everyMs, run, turn: turnOf(everyMs) };
+  const work = { ticks: Math.round(everyMs / tickMs), run };
   works.add(work);
-  wakeFor(work);
-  return () => void works.delete(work);
-};
-
-const sharedMs = (): number => performance.timeOrigin + performance.now();
-const turnOf = (everyMs: number): number => Math.floor(sharedMs() / everyMs);
-
-const wakeFor = ({ everyMs, turn }: { readonly everyMs: number; readonly turn: number }): void => {
-  const dueMs = (turn + 1) * everyMs;
-  if (dueMs >= wakesMs) return;
-  wakesMs = dueMs;
-  clearTimeout(timer);
-  // Node may call a millisecond early, which would be for nothing.
-  timer = setTimeout(tick, Math.ceil(dueMs - sharedMs()) + 1).unref();
+  timer ??= setInterval(tick, tickMs).unref();
+  return () => {
+    works.delete(work);
+    if (works.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 };
 
 const tick = (): void => {
-  wakesMs = Number.POSITIVE_INFINITY;
-  for (const work of works) {
-    const turn = turnOf(work.everyMs);
-    if (turn !== work.turn) guarded(work.run);
-    work.turn = turn;
-  }
-  for (const work of works) wakeFor(work);
+  count++;
+  for (const { ticks, run } of works) if (count % ticks === 0) guarded(run);
 };

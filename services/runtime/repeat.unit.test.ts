@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { eachAlone, repeat } from './repeat.ts';
 
 test('a wake ends the pause, and during a pass it makes the next one follow at once', async () => {
@@ -31,33 +31,4 @@ test('an item that fails does not keep the others from their turn', async () => 
   });
   await expect(work).rejects.toThrow('no 1');
   expect(done).toEqual([2, 4]);
-});
-
-test('the process wakes for the next work that is due, and for none once all have stopped', async () => {
-  vi.useFakeTimers();
-  vi.resetModules();
-  const { eachTick } = await import('./repeat.ts');
-  onTestFinished(() => void vi.useRealTimers());
-  const wakesIn = (ms: number): number => {
-    let wakes = 0;
-    const endMs = performance.now() + ms;
-    while (vi.getTimerCount() > 0 && performance.now() < endMs) {
-      vi.advanceTimersToNextTimer();
-      wakes++;
-    }
-    return wakes;
-  };
-  let seconds = 0;
-  const stopSeconds = eachTick(() => seconds++, 1_000);
-  expect(wakesIn(10_000)).toBeLessThanOrEqual(11);
-  expect(seconds).toBeGreaterThanOrEqual(10);
-  let ticks = 0;
-  const stopTicks = eachTick(() => ticks++);
-  expect(wakesIn(1_000)).toBeGreaterThanOrEqual(19);
-  expect(ticks).toBeGreaterThanOrEqual(19);
-  stopTicks();
-  expect(wakesIn(10_000)).toBeLessThanOrEqual(12);
-  stopSeconds();
-  wakesIn(2_000);
-  expect(vi.getTimerCount()).toBe(0);
 });

@@ -211,14 +211,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     return true;
   };
 
-  let stopSweeping: (() => void) | undefined;
-  const sweep = (): void => {
-    if (pending.size === 0) {
-      stopSweeping?.();
-      stopSweeping = undefined;
-      return;
-    }
-    replicas.check();
+  const stopSweeping = eachTick(() => {
     const nowMs = performance.now();
     const connected = bus.connected();
     for (const [id, call] of pending) {
@@ -227,7 +220,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
         fail(id, unsent ? (connected ? 'absent' : 'disconnected') : 'timeout');
       } else if (call.held && connected) sendAgain(id, call);
     }
-  };
+  });
 
   let closed = false;
   const request = (call: LaneCall): Promise<LaneAnswer> =>
@@ -237,7 +230,6 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
       pending.set(id, { ...unsent, resolve, reject, call, deadlineMs });
       if (closed) return fail(id, 'closed');
       if (pending.size > maxInFlight) return fail(id, 'overloaded');
-      stopSweeping ??= eachTick(sweep);
       add(id, call);
     });
 
@@ -246,7 +238,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     inFlight: () => pending.size,
     close: () => {
       closed = true;
-      stopSweeping?.();
+      stopSweeping();
       replicas.close();
       subscription.unsubscribe();
       for (const id of [...pending.keys()]) fail(id, 'closed');

@@ -1,4 +1,4 @@
-import { followBeats, type Member, type MemberChange, type Members } from '../beats.ts';
+import { followBeats, type Member, type MemberChange } from '../beats.ts';
 import type { Bus } from '../bus.ts';
 
 export interface Replica {
@@ -9,7 +9,7 @@ export interface Replica {
   avoidedUntilMs: number;
 }
 
-export interface Replicas extends Pick<Members, 'check'> {
+export interface Replicas {
   choose(): Replica | undefined;
   hasOther(replica: Replica | undefined): boolean;
   lose(replica: Replica): void;
@@ -76,7 +76,6 @@ export const followReplicas = (
     },
     expected: () => members.unheardMs() < expectedForMs,
     count: () => usable().well.length,
-    check: members.check,
     close: () => members.close(),
   };
 };
