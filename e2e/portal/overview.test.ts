@@ -55,7 +55,10 @@ describe('The overview', () => {
     await switches.nth(1).click();
     const counted = page.getByRole('region', { name: 'Delivery attempts as a table' }).getByRole('row');
     // Not any row with a five in its time, of a table that is still being drawn.
-    await counted.filter({ hasText: /:00\s*5\s*5$/ }).getByRole('link').click();
+    await counted
+      .filter({ hasText: /:00\s*5\s*5$/ })
+      .getByRole('link')
+      .click();
     await see(page).toHaveURL(/deliveries\?since=.*until=/);
     await see(page.getByRole('button', { name: 'Remove filter: Period' })).toBeVisible();
     await see(page.getByRole('table', { name: 'Deliveries' }).getByRole('row')).toHaveCount(11);
