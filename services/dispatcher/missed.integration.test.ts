@@ -121,6 +121,7 @@ const giveBack = async (waitingQuota: number) => {
     health: createHealth(),
     sharedHealth: { changed: () => {} },
     holderId: () => 1,
+    openEvents: new Set(),
     probeIntervalMs: 1_000,
     waitingQuota,
     onMissed: () => {},

@@ -18,6 +18,7 @@ import {
 import { createAttempts } from './attempt/attempts.ts';
 import { serveCommands } from './commands/serve-commands.ts';
 import type { Context } from './context.ts';
+import type { TakenEvent } from './delivery.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
 import { createHealth, shareHealth } from './health.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
@@ -77,7 +78,8 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   const nowMs = () => performance.now();
   const metric = dispatcherMetrics.dispatcher_events_missed_total;
   const onMissed = createMissedReport({ log, metrics, metric });
-  const common = { bus, db, now, nowMs, waitingQuota, onMissed, log, metrics };
+  const openEvents = new Set<TakenEvent>();
+  const common = { bus, db, now, nowMs, waitingQuota, openEvents, onMissed, log, metrics };
 
   const health = createHealth();
   const sharedHealth = shareHealth(bus, health);
@@ -117,7 +119,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     timeoutMs,
   });
   const poller = startPoller({ ...common, scheduler, health, holder, leaseMs });
-  const fanOut = startFanOut({ ...common, poller, recorder });
+  const fanOut = startFanOut({ ...common, poller, holder });
   const stream = await keepStream(bus, { replicas: options.replicas ?? 1, log });
   const companies = createCompanies({ ...common, health });
   const intake = startIntake({ ...common, scheduler, recorder, holder, companies, stream, fanOut, leaseMs });

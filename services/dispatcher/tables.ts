@@ -27,6 +27,7 @@ export interface Tables {
     readonly instance: string;
     readonly beats: Generated<number>;
     readonly given_up_utc: Date | null;
+    readonly open_until_utc: Date | null;
   };
   delivery_attempts: {
     [Column in keyof DeliveryAttemptRow]: Column extends 'request_headers' | 'response_headers'

@@ -11,9 +11,9 @@ import {
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
-import { companyOf } from '../delivery.ts';
+import { companyOf, type TakenEvent } from '../delivery.ts';
+import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
-import type { Recorder } from '../record/recorder.ts';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
 
@@ -24,7 +24,7 @@ export interface FanOut {
 }
 
 export const startFanOut = (options: FanOutOptions): FanOut => {
-  const { db, log, metrics, now, waitingQuota, onMissed, poller, recorder } = options;
+  const { db, log, metrics, now, waitingQuota, onMissed, poller, openEvents } = options;
   const written = metrics.counter(dispatcherMetrics.dispatcher_events_written_total).cell();
 
   const write = async (keys: readonly EventKey[], shard: Database<Tables>): Promise<number> => {
@@ -67,7 +67,7 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   const sweeper = startSweeper({
     ...options,
     work: async (keys) => {
-      const own = recorder.openEvents();
+      const own = new Set([...openEvents].map(({ event_id }) => event_id));
       const left = keys.filter(({ event_id }) => !own.has(event_id));
       return (await fanOut(left)).reduce((sum, count) => sum + count, 0);
     },
@@ -85,15 +85,17 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
 interface FanOutOptions
   extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly poller: Pick<Repeated, 'wake'>;
-  readonly recorder: Pick<Recorder, 'openEvents'>;
+  readonly openEvents: ReadonlySet<TakenEvent>;
+  readonly holder: Pick<Holder, 'othersOpenUntil'>;
 }
 
 /**
  * Takes events whose leases have expired: their messages were lost, or their dispatcher has died or had no
- * processor. Not those under way here, which get rows when the process runs again. Searches
- * without locks, because the dispatcher that has an event would skip a locked row.
+ * processor. Not those under way here, which get rows when the process runs again, nor, for a while, those that
+ * another may have under way that lives and cannot write. Searches without locks, because the dispatcher that has an
+ * event would skip a locked row.
  */
-const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
+const startSweeper = ({ db, holder, log, metrics, now, work }: SweeperOptions): Repeated => {
   const swept = metrics.counter(dispatcherMetrics.dispatcher_events_swept_total).cell();
   const outbox = createMeasurement<{ readonly lateMs: number; readonly oldestMs: number }>(measuredForMs);
   metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => seconds(outbox.read()?.lateMs));
@@ -127,7 +129,11 @@ const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated
     const lateMs = ageMs(due);
     outbox.set({ lateMs, oldestMs: ageMs(created) });
     if (lateMs === 0 || performance.now() < quietUntilMs) return 0;
-    const left = await leftBehind(all, at, lastCompany);
+    const left = await leftBehind(all, {
+      now: at,
+      endedBy: endedBy(at, holder.othersOpenUntil()),
+      after: lastCompany,
+    });
     // The company whose events filled the sweep goes on when the others have had their turn.
     lastCompany = left.length < rowsPerSweep ? 0 : Math.max(...left.map(companyOf));
     const done = await work(left);
@@ -150,8 +156,15 @@ const measuredForMs = 30_000;
 /** After an outage of the database, live dispatchers first record what they have delivered meanwhile. */
 const quietMs = 1_000;
 const rowsPerSweep = 500;
+/** A dispatcher that lives and has not written for so long is no reason to wait. */
+const othersWriteWithinMs = 10_000;
 
-interface SweeperOptions extends Pick<FanOutOptions, 'db' | 'log' | 'metrics' | 'now'> {
+const endedBy = (now: Date, othersOpenUntil: Date | undefined): Date => {
+  if (othersOpenUntil === undefined || othersOpenUntil > now) return now;
+  return new Date(Math.max(othersOpenUntil.getTime() - 1, now.getTime() - othersWriteWithinMs));
+};
+
+interface SweeperOptions extends Pick<FanOutOptions, 'db' | 'holder' | 'log' | 'metrics' | 'now'> {
   readonly work: (events: readonly EventKey[]) => Promise<number>;
 }
 
@@ -170,15 +183,25 @@ interface OldestEvent {
 
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
-/** @param after this company, so that companies take turns after an outage. */
-const leftBehind = async (db: Kysely<Tables>, now: Date, after: number): Promise<readonly EventKey[]> => {
+interface Search {
+  readonly now: Date;
+  /** Leases that ended later are left alone. */
+  readonly endedBy: Date;
+  /** This company, so that companies take turns after an outage. */
+  readonly after: number;
+}
+
+const leftBehind = async (
+  db: Kysely<Tables>,
+  { now, endedBy: ended, after }: Search,
+): Promise<readonly EventKey[]> => {
   const before = new Date(now.getTime() - graceMs);
   const { rows } = await sql<EventKey & { type: EventType | null }>`
     SELECT o.company_id, o.event_id, e.type
     FROM (
       SELECT company_id, event_id, sequence, created_utc FROM event_outbox
       WHERE company_id > ${after}
-        AND (leased_until <= ${now} OR (leased_until IS NULL AND created_utc < ${before}))
+        AND (leased_until <= ${ended} OR (leased_until IS NULL AND created_utc < ${before}))
       ORDER BY company_id, event_id LIMIT ${rowsPerSweep}
     ) AS o
     LEFT JOIN events AS e ON e.company_id = o.company_id AND e.sequence = o.sequence

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@causeway/runtime';
 import type { Context } from '../context.ts';
+import type { TakenEvent } from '../delivery.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import { createSignal } from '../signal.ts';
 import type { Tables } from '../tables.ts';
@@ -10,6 +11,8 @@ export interface Holder {
   /** Leases name this ID. A process that was given up continues under another. */
   id(): number;
   isSure(): boolean;
+  /** The earliest end of a lease of an event that another living dispatcher has under way without rows. */
+  othersOpenUntil(): Date | undefined;
   /** Resolves after a second at the latest. */
   nextBeat(): Promise<void>;
   readonly onSure: (listener: () => void) => void;
@@ -25,13 +28,14 @@ export interface Holder {
  * it was given up. Resolves after the first beat.
  */
 export const startHolder = async (options: HolderOptions): Promise<Holder> => {
-  const { beatDb, db, instance, now, nowMs, log, metrics } = options;
+  const { beatDb, db, instance, openEvents, now, nowMs, log, metrics } = options;
   const [sure, freedAny] = [createSignal(), createSignal()];
   const silence = countSilence();
   const givenUp = metrics.counter(dispatcherMetrics.dispatcher_given_up_total).cell();
   const freed = metrics.counter(dispatcherMetrics.dispatcher_leases_freed_total).cell();
   let id = await register(beatDb, instance);
   let sureUntilMs = nowMs() + sureForMs;
+  let othersOpenUntil: Date | undefined;
   let waiting: (() => void)[] = [];
   let freeing: Promise<void> | undefined;
   const stopping = new AbortController();
@@ -43,7 +47,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
   };
   const ownBeat = async (): Promise<void> => {
     const startedMs = nowMs();
-    if (!(await beat(beatDb, id))) {
+    if (!(await beat(beatDb, id, earliestEnd(openEvents)))) {
       log.warn({ dispatcherId: id }, 'given up by the other dispatchers; continuing without leases');
       id = await register(beatDb, instance);
     }
@@ -54,7 +58,9 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
   };
   const watchOthers = async (): Promise<void> => {
     const others = (await readDispatchers(beatDb)).filter(({ dispatcher_id }) => dispatcher_id !== id);
-    for (const other of silence.read(others.filter((one) => !one.given_up_utc)))
+    const live = others.filter((one) => !one.given_up_utc);
+    const silent = silence.read(live);
+    for (const other of silent)
       if (await giveUp(beatDb, other, now())) {
         givenUp.value++;
         log.warn(
@@ -62,6 +68,11 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
           'silent dispatcher given up',
         );
       }
+    const ends = live.flatMap((one) => (silent.includes(one) ? [] : (one.open_until_utc ?? [])));
+    othersOpenUntil = ends.reduce<Date | undefined>(
+      (least, end) => (least && least < end ? least : end),
+      undefined,
+    );
     const ids = others.filter((one) => one.given_up_utc).map((one) => one.dispatcher_id);
     if (ids.length > 0) freeing ??= free(ids).finally(() => (freeing = undefined));
   };
@@ -99,6 +110,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
     onSure: sure.on,
     onFreed: freedAny.on,
     isSure: () => nowMs() < sureUntilMs,
+    othersOpenUntil: () => othersOpenUntil,
     nextBeat: () =>
       new Promise((resolve) => {
         waiting.push(resolve);
@@ -121,6 +133,7 @@ interface HolderOptions extends Pick<Context, 'db' | 'now' | 'nowMs' | 'log' | '
   /** A pool of its own, with one connection: a beat must not wait behind other queries. */
   readonly beatDb: Database<Tables>;
   readonly instance: string;
+  readonly openEvents: ReadonlySet<TakenEvent>;
 }
 
 interface SilentDispatchers {
@@ -159,6 +172,7 @@ export interface KnownDispatcher {
   readonly instance: string;
   readonly beats: number;
   readonly given_up_utc: Date | null;
+  readonly open_until_utc: Date | null;
 }
 
 const register = async (db: Database<Tables>, instance: string): Promise<number> => {
@@ -166,10 +180,10 @@ const register = async (db: Database<Tables>, instance: string): Promise<number>
   return Number(insertId);
 };
 
-const beat = async (db: Database<Tables>, id: number): Promise<boolean> => {
+const beat = async (db: Database<Tables>, id: number, openUntil: Date | undefined): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('dispatchers')
-    .set((eb) => ({ beats: eb('beats', '+', 1) }))
+    .set((eb) => ({ beats: eb('beats', '+', 1), open_until_utc: openUntil ?? null }))
     .where('dispatcher_id', '=', id)
     .where('given_up_utc', 'is', null)
     .executeTakeFirstOrThrow();
@@ -177,7 +191,10 @@ const beat = async (db: Database<Tables>, id: number): Promise<boolean> => {
 };
 
 const readDispatchers = (db: Database<Tables>): Promise<readonly KnownDispatcher[]> =>
-  db.selectFrom('dispatchers').select(['dispatcher_id', 'instance', 'beats', 'given_up_utc']).execute();
+  db
+    .selectFrom('dispatchers')
+    .select(['dispatcher_id', 'instance', 'beats', 'given_up_utc', 'open_until_utc'])
+    .execute();
 
 /** The dispatcher's leases are void from the commit on. @returns false if it has beaten since. */
 const giveUp = async (
@@ -197,4 +214,10 @@ const giveUp = async (
 
 const forget = async (db: Database<Tables>, id: number): Promise<void> => {
   await db.deleteFrom('dispatchers').where('dispatcher_id', '=', id).execute();
+};
+
+const earliestEnd = (events: ReadonlySet<TakenEvent>): Date | undefined => {
+  let earliestMs = Number.POSITIVE_INFINITY;
+  for (const { leaseMs } of events) earliestMs = Math.min(earliestMs, leaseMs);
+  return events.size === 0 ? undefined : new Date(earliestMs);
 };

@@ -6,6 +6,7 @@ const dispatcher = (dispatcher_id: number, beats: number): KnownDispatcher => ({
   instance: `dispatcher-${dispatcher_id}`,
   beats,
   given_up_utc: null,
+  open_until_utc: null,
 });
 
 test('a dispatcher is given up after enough reads without a beat, and not one read earlier', () => {

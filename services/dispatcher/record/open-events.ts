@@ -25,8 +25,6 @@ export interface OpenEvents {
   written(deliveries: readonly LeasedDelivery[]): void;
   /** Deliveries without room count as missed when their event leaves the outbox. */
   missed(deliveries: readonly LeasedDelivery[]): void;
-  /** The events of which this process makes deliveries that have no rows yet. */
-  ids(): ReadonlySet<number>;
   drain(): Promise<void>;
 }
 
@@ -40,8 +38,7 @@ export interface OpenEvents {
  * its event in the outbox. This also happens after the end, as long as no other process has taken the event.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
-  const { db, now, waitingQuota: quota, holderId, onMissed, log, metrics } = options;
-  const events = new Set<TakenEvent>();
+  const { db, now, waitingQuota: quota, openEvents: events, holderId, onMissed, log, metrics } = options;
   const finished = createBatch<TakenEvent>({
     name: 'finished-events',
     metrics,
@@ -104,7 +101,6 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     add: (event) => void (event.open.size === 0 ? finished.add(event) : events.add(event)),
     written,
     missed,
-    ids: () => new Set([...events].map(({ event_id }) => event_id)),
     drain: async () => {
       await looking.stop();
       await finished.drain();
@@ -205,5 +201,7 @@ const leasesOf = (events: readonly TakenEvent[]): Rows =>
 
 interface OpenEventsOptions
   extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
+  /** The events of which this process makes deliveries that have no rows yet. */
+  readonly openEvents: Set<TakenEvent>;
   readonly holderId: () => number;
 }

@@ -38,8 +38,6 @@ export interface Recorder {
   take(event: TakenEvent): void;
   attempted(delivery: AttemptedDelivery): void;
   giveBack(deliveries: readonly LeasedDelivery[]): void;
-  /** The events of which this process makes deliveries that have no rows yet. */
-  openEvents(): ReadonlySet<number>;
   /** False while results cannot be written, or too many are not written yet: no attempt may begin. */
   isReady(): boolean;
   readonly onRoom: (listener: () => void) => void;
@@ -110,7 +108,6 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       minutes.add(delivery);
     },
     giveBack: giveBack.add,
-    openEvents: openEvents.ids,
     isReady: () => !failing && unrecorded() < maxUnrecorded,
     onRoom: room.on,
     drain: async () => {
@@ -130,6 +127,8 @@ export interface RecorderOptions
   extends Pick<Context, 'bus' | 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly health: Health;
   readonly sharedHealth: Pick<SharedHealth, 'changed'>;
+  /** The events of which this process makes deliveries that have no rows yet. */
+  readonly openEvents: Set<TakenEvent>;
   readonly holderId: () => number;
   readonly probeIntervalMs: number;
   /** No more results than this may pile up behind a slow database. */

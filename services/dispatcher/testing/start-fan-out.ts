@@ -15,7 +15,8 @@ export const startFanOut = (database: TestDatabase, waitingQuota = waitingDelive
     waitingQuota,
     onMissed: () => {},
     poller: { wake: () => {} },
-    recorder: { openEvents: () => new Set() },
+    openEvents: new Set(),
+    holder: { othersOpenUntil: () => undefined },
   });
   cleanUp(() => fanOut.stop());
 };
