@@ -18,11 +18,19 @@ export interface Bounds {
 /** What was measured, one figure for each bound. */
 export type Measured = Required<Bounds>;
 
+/** What the same load takes on this machine without a fault: the bounds of a fault come on top of it. */
+export type Baseline = Pick<Measured, 'slowestMs' | 'latestDeliveryMs'>;
+
 /** @returns a sentence for each bound that was exceeded. */
-export const complaintsOfBounds = (bounds: Bounds, measured: Measured): readonly string[] =>
+export const complaintsOfBounds = (
+  bounds: Bounds,
+  measured: Measured,
+  baseline: Partial<Measured> = {},
+): readonly string[] =>
   (Object.keys(sentences) as (keyof Bounds)[]).flatMap((name) => {
-    const [bound, found] = [bounds[name], measured[name]];
-    if (bound === undefined || found <= bound) return [];
+    const [found, stated] = [measured[name], bounds[name]];
+    const bound = stated === undefined ? Number.POSITIVE_INFINITY : stated + (baseline[name] ?? 0);
+    if (found <= bound) return [];
     return [sentences[name](found, bound) + (name === 'failedAtMost' ? '' : machineNote())];
   });
 

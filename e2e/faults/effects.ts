@@ -1,6 +1,6 @@
 import { ends, type Shot } from '../api/support/load.ts';
 import { seconds } from '../load/report.ts';
-import { complaintsOfBounds } from './bounds.ts';
+import { type Baseline, complaintsOfBounds } from './bounds.ts';
 import type { Fault } from './fault.ts';
 import { type Call, headerOf, isDone } from './history/call.ts';
 import { isFine } from './history/clients.ts';
@@ -32,6 +32,7 @@ export interface Run {
   readonly fault: Pick<Fault, 'edge' | 'unnoticed' | 'bounds'>;
   /** Other tests run on the machine too: nothing is judged that depends on its speed. */
   readonly isBusy: boolean;
+  readonly baseline?: Baseline | undefined;
   readonly calls: readonly Call[];
   readonly abandoned: number;
   /** Subscribed paths whose deliveries are measured. */
@@ -47,7 +48,7 @@ const lateMs = 3_000;
 const recovery = { requestsBackMs: 30_000, deliveriesBackMs: 60_000 };
 
 export const effectsOf = (receiver: Receiver, run: Run): Effects => {
-  const { fault, isBusy, calls, healedMs } = run;
+  const { fault, isBusy, baseline, calls, healedMs } = run;
   const complaints: string[] = [];
   const failed = calls.filter((call) => !isFine(call));
   const failures = ends(failed.map(shotOf));
@@ -71,13 +72,17 @@ export const effectsOf = (receiver: Receiver, run: Run): Effects => {
   const bounded = failed.filter(({ reply }) => !(fault.edge && reply instanceof Error));
   const slowestMs = Math.max(0, ...calls.map(({ sentMs, endedMs }) => endedMs - sentMs));
   complaints.push(
-    ...complaintsOfBounds((!isBusy && fault.bounds) || {}, {
-      failedAtMost: bounded.length,
-      failingForMs: Math.max(0, spanOf(bounded) - run.restartMs),
-      slowestMs,
-      latestDeliveryMs: delivered.latestMs,
-      repeatedAtMost: delivered.repeated,
-    }),
+    ...complaintsOfBounds(
+      (!isBusy && fault.bounds) || {},
+      {
+        failedAtMost: bounded.length,
+        failingForMs: Math.max(0, spanOf(bounded) - run.restartMs),
+        slowestMs,
+        latestDeliveryMs: delivered.latestMs,
+        repeatedAtMost: delivered.repeated,
+      },
+      baseline,
+    ),
   );
   return {
     requests: calls.length,

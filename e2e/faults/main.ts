@@ -63,7 +63,7 @@ const usage = `Usage: npm run faults -- [options] [part of a fault's name …]
   --list        list the faults
   --only KIND   ${Object.keys(kinds).join(', ')}
   --write       write the measurements of passed faults to e2e/faults/RESULTS.md
-  --rate N      creates per second (40, beside attacks 10)
+  --rate N      creates per second (40, beside attacks 10); on a machine that the load keeps busy, a part of it
   --seed N      repeat the choices of the clients of an earlier run
   --busy        judge nothing that depends on the speed of the machine
 `;

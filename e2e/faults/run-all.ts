@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { terminalReport } from '../../deploy/local/report.ts';
+import { readMachineCpu } from '../load/cpu.ts';
 import { type Ends, makeEnds } from '../load/driver.ts';
+import { seconds } from '../load/report.ts';
+import type { Baseline } from './bounds.ts';
 import type { Fault } from './fault.ts';
 import type { Attack } from './hostile/attack.ts';
 import { type AttackResult, runAttack } from './hostile/measure.ts';
@@ -27,8 +30,49 @@ export const runFaults = (
   inCluster(faults, options, take, async (place, receiver) => {
     const scene = await openScene(place);
     const port = await scene.links.port('dispatchers', 'receiver', Number(new URL(receiver.url).port));
-    return (fault) => runFault(scene, receiver, `http://127.0.0.1:${port}`, fault, options);
+    const run = (fault: Fault, more: Partial<RunOptions> = {}): Promise<FaultResult> =>
+      runFault(scene, receiver, `http://127.0.0.1:${port}`, fault, { ...options, ...more });
+    const fitting = options.isBusy ? {} : await fitLoad(run, options.say);
+    return (fault) => run(fault, fitting);
   });
+
+/** A load that leaves no processor time shows the machine and not the fault. */
+const busyAtMost = 0.5;
+const leastShare = 0.1;
+
+/**
+ * Runs the load without a fault, which also warms the processes up, and again if it has to be made smaller.
+ * @returns how much of it the machine has room for, and what that takes without a fault.
+ */
+const fitLoad = async (
+  run: (fault: Fault, more: Partial<RunOptions>) => Promise<FaultResult>,
+  say: RunOptions['say'],
+): Promise<{ readonly share: number; readonly baseline: Baseline }> => {
+  const usedSeconds = (): readonly [used: number, at: number] => [readMachineCpu(), performance.now() / 1000];
+  let [before, after] = [usedSeconds(), usedSeconds()];
+  const nothing: Fault = {
+    name: 'nothing, to measure the load',
+    act: async () => {
+      before = usedSeconds();
+    },
+    lastsMs: 5_000,
+    heal: async () => {
+      after = usedSeconds();
+    },
+  };
+  let measured = await run(nothing, { isBusy: true });
+  const busy = (after[0] - before[0]) / (after[1] - before[1]) / availableParallelism();
+  // Part of the time does not shrink with the load.
+  const share = busy <= busyAtMost ? 1 : Math.max(leastShare, (busyAtMost / busy) ** 2);
+  if (share < 1) measured = await run(nothing, { isBusy: true, share });
+  const baseline = { slowestMs: measured.slowestMs, latestDeliveryMs: measured.latestMs };
+  const taken = `${Math.round(busy * 100)} % of the processors`;
+  say(`  the load takes ${taken}${share < 1 ? `, so ${Math.round(share * 100)} % of it is used` : ''}`);
+  say(
+    `  without a fault, requests take ${seconds(baseline.slowestMs)} at most, deliveries ${seconds(baseline.latestDeliveryMs)}`,
+  );
+  return { share, baseline };
+};
 
 /** Runs attacks one after another on one cluster. */
 export const runAttacks = (

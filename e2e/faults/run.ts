@@ -10,6 +10,7 @@ import { openTeam } from '../api/support/portal.ts';
 import { allReady } from '../api/support/processes.ts';
 import { seconds } from '../load/report.ts';
 import { endedLeases } from './allowed-repeats.ts';
+import type { Baseline } from './bounds.ts';
 import { type Effects, effectsOf } from './effects.ts';
 import type { Fault, Place } from './fault.ts';
 import type { Attempt, Call, Subscribed, Told } from './history/call.ts';
@@ -26,6 +27,9 @@ export interface FaultResult extends Effects {
 
 export interface RunOptions {
   readonly createsPerSecond: number;
+  /** How much of the load there is: 1 by default. */
+  readonly share?: number;
+  readonly baseline?: Baseline;
   /** Companies whose clients are created in turn; four by default. */
   readonly companies?: number;
   /** Other tests run on the machine too: nothing is judged that depends on its speed. */
@@ -54,7 +58,7 @@ export const runFault = async <At extends Place>(
   fault: Fault<At>,
   options: RunOptions,
 ): Promise<FaultResult> => {
-  const { createsPerSecond, companies = 4, isBusy = false, say } = options;
+  const { createsPerSecond, share = 1, baseline, companies = 4, isBusy = false, say } = options;
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
   const { world } = scene;
   await allReady(world);
@@ -75,7 +79,7 @@ export const runFault = async <At extends Place>(
   const [startedMs, clockMs] = [Date.now(), Date.now() - performance.now()];
   await fault.prepare?.(scene);
 
-  const load = await startLoad(world, { creators, limited, createsPerSecond, seed });
+  const load = await startLoad(world, { creators, limited, createsPerSecond, share, seed });
   const told = members.start();
   await sleep(warmUpMs);
   if (load.calls.length === 0) throw new Error('no request was answered before the fault');
@@ -117,7 +121,7 @@ export const runFault = async <At extends Place>(
   await load.close();
 
   const measured = new Set(subscribed.filter(({ isMeasured }) => isMeasured).map(({ path }) => path));
-  const run = { fault, isBusy, calls: trafficCalls, abandoned, measured, healedMs, restartMs };
+  const run = { fault, isBusy, baseline, calls: trafficCalls, abandoned, measured, healedMs, restartMs };
   const effects = effectsOf(receiver, run);
   let notices: Told | undefined;
   await trying(

@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly limited: readonly Caller[];
   /** Creates started per second, regardless of earlier ones. */
   readonly createsPerSecond: number;
+  /** How much of the load there is, but for the lookups of limited keys: 1 by default. */
+  readonly share?: number;
   readonly seed: number;
 }
 
@@ -47,7 +49,7 @@ export const isFine = (call: Call): boolean => statusOf(call) > 0 && statusOf(ca
 
 /** @returns once the records that several clients change are there. */
 export const startLoad = async (world: World, options: LoadOptions): Promise<Load> => {
-  const { creators, limited, createsPerSecond, seed } = options;
+  const { creators, limited, createsPerSecond, share = 1, seed } = options;
   const pool = new Pool(world.baseUrl, {
     connections: 96,
     pipelining: 1,
@@ -125,7 +127,7 @@ export const startLoad = async (world: World, options: LoadOptions): Promise<Loa
   ): Promise<void> => {
     while (!stopped) {
       await step(dice);
-      await sleep(pauseMs / 2 + dice.below(pauseMs));
+      await sleep((pauseMs / 2 + dice.below(pauseMs)) / share);
     }
   };
 
@@ -242,7 +244,7 @@ export const startLoad = async (world: World, options: LoadOptions): Promise<Loa
     running.push(...clientsOf(caller, hot, createDice(seed + at)));
   }
   running.push(
-    every(createsPerSecond, (at) => {
+    every(createsPerSecond * share, (at) => {
       const body = person({ external_id: newText('x') });
       const kind = at % 5 === 4 ? 'leads' : 'clients';
       return insist(creators[at % creators.length]!, 'creator', `POST /integrations/${kind}`, body);
