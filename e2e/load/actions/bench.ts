@@ -111,7 +111,7 @@ systems take turns as in the gateway bench: ${rounds} of ${seconds} s each after
 
 const leadNew = 1;
 const rowsPerInsert = 1000;
-/** The load generator stops without waiting for its last answers. */
+/** The load generator stops without waiting for its last answers: nothing was under way if nothing came for so long. */
 const underWayMs = 500;
 
 /** The leads that the bench updates, and queries on the state of the database. */
@@ -142,8 +142,11 @@ const makeLeads = async ({ data, mysqlUrl }: World, file: string): Promise<Leads
       while ((await count(db, waiting)) > 0) await sleep(100);
     },
     made: async () => {
-      await sleep(underWayMs);
-      const now = await countBoth(db);
+      let now = await countBoth(db);
+      for (let earlier = -1; earlier !== now.leads; now = await countBoth(db)) {
+        earlier = now.leads;
+        await sleep(underWayMs);
+      }
       const leads = now.leads - before.leads;
       const events = now.events - before.events;
       if (events !== leads) throw new Error(`${leads} leads were created, and ${events} events`);
