@@ -123,8 +123,8 @@ const startSweeper = ({ db, holder, log, metrics, now, work }: SweeperOptions): 
     const { due, created } = await readOldest(all);
     const at = now();
     // The next lease to end is not kept waiting.
-    const soonMs = due === null ? 0 : due.getTime() - at.getTime();
-    pauseMs = soonMs > 0 ? Math.max(leastPauseMs, Math.min(soonMs, sweepEveryMs)) : sweepEveryMs;
+    const soonMs = due === null ? sweepEveryMs : due.getTime() - at.getTime();
+    pauseMs = soonMs > 0 ? Math.max(leastPauseMs, Math.min(soonMs, sweepEveryMs)) : lateEveryMs;
     const ageMs = (since: Date | null) => (since === null ? 0 : Math.max(0, at.getTime() - since.getTime()));
     const lateMs = ageMs(due);
     outbox.set({ lateMs, oldestMs: ageMs(created) });
@@ -149,7 +149,9 @@ const startSweeper = ({ db, holder, log, metrics, now, work }: SweeperOptions): 
 
 /** For rows without a lease, of an older release. */
 const graceMs = 2_000;
-const sweepEveryMs = 250;
+/** Shorter than a lease: each is seen before it ends. */
+const sweepEveryMs = 1_000;
+const lateEveryMs = 250;
 const leastPauseMs = 50;
 /** A pass takes seconds after an outage, while it fans out what was left behind. */
 const measuredForMs = 30_000;

@@ -93,12 +93,16 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     return admitted.length;
   };
   const looking = repeat(look, {
-    pauseMs: everyMs,
+    pauseMs: () => (events.size > 0 ? everyMs : restMs),
     onError: (error) => log.debug({ error }, 'writing rows of unfinished deliveries failed; retried'),
   });
 
   return {
-    add: (event) => void (event.open.size === 0 ? finished.add(event) : events.add(event)),
+    add: (event) => {
+      if (event.open.size === 0) return finished.add(event);
+      if (events.size === 0) looking.wake();
+      events.add(event);
+    },
     written,
     missed,
     drain: async () => {
@@ -114,6 +118,8 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
  */
 const rowsBeforeMs = 900;
 const everyMs = 100;
+/** The first event ends it. */
+const restMs = 60_000;
 const perTransaction = 1_000;
 
 /**
