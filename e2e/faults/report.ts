@@ -75,6 +75,9 @@ rows that say the same, only some are kept here. Three NATS servers, two gateway
 MySQL run on one machine, with a TCP proxy for each connection between them. After each fault, [a checker](history) compares what the
 clients saw with [the contract](../../proto/CONTRACT.md). Requests may end without an answer only if a gateway itself failed.
 
+On a slow machine the load is made smaller until it leaves half of the processors. Bounds of time, which the command checks, come on
+top of what the same load takes without a fault.
+
 "Failing for" is the time from the first failure to the last. A cut is *refused* (connections are reset, new ones refused) or *silent*
 (no data passes until the healing).
 
