@@ -5,14 +5,11 @@ import {
   ingestSubject,
   samplePayload,
 } from '@causeway/proto';
-import { beforeAll, expect, test } from 'vitest';
-import { type BootedCrm, bootCrm } from './testing/boot.ts';
+import { expect, test } from 'vitest';
+import { bootCrm } from './testing/boot.ts';
 import { eventsOf } from './testing/look.ts';
 
-let crm: BootedCrm;
-beforeAll(async () => {
-  crm = await bootCrm({ replicas: 2 });
-});
+const crm = await bootCrm({ replicas: 2 });
 
 let company = 5000;
 /** A company that `access` has announced. */

@@ -1,18 +1,14 @@
 import { createLog, parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, testDatabase } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLookupCache } from './lookup-cache.ts';
 import { type Tables, tenantTables } from './tables.ts';
-import { type BootedCrm, bootCrm, crmMigrations } from './testing/boot.ts';
+import { bootCrm, crmMigrations } from './testing/boot.ts';
 import { makeAffiliate } from './testing/make.ts';
 
 /** Two replicas, which clients reach in turn. */
-let crm: BootedCrm;
-
-beforeAll(async () => {
-  crm = await bootCrm({ replicas: 2 });
-});
+const crm = await bootCrm({ replicas: 2 });
 
 const lookups = ['listEmployees', 'listAffiliates', 'listClientStatuses'] as const;
 

@@ -1,15 +1,13 @@
 import type { Role } from '@causeway/proto';
 import { testLane } from '@causeway/runtime/testing';
 import { beforeAll, expect, test } from 'vitest';
-import { type BootedCrm, bootCrm } from './testing/boot.ts';
+import { bootCrm } from './testing/boot.ts';
 
-let crm: BootedCrm;
-let send: ReturnType<typeof testLane>;
+const crm = await bootCrm({ tables: 'all' });
+const send = testLane(crm.bus, 'crm');
 const companyId = 8800;
 const ids: number[] = [];
 beforeAll(async () => {
-  crm = await bootCrm({ tables: 'all' });
-  send = testLane(crm.bus, 'crm');
   for (const fields of [
     { first_name: 'Łukasz', last_name: 'Hopper', email: 'Lukasz@Example.com', external_id: 'ORD-10040' },
     { first_name: 'عمر', last_name: '🧾', email: 'omar@example.com', external_id: '77' },

@@ -1,29 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@causeway/runtime';
-import { waitsForLock } from '@causeway/runtime/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Asked, type BootedCrm, bootCrm } from '../testing/boot.ts';
-import { eventsOf, historyOf } from '../testing/look.ts';
-import { makeClient, statusIds } from '../testing/make.ts';
+import { describe, expect, test } from 'vitest';
+import { countByStatus, spread } from '../testing/at-once.ts';
+import { bootCrm } from '../testing/boot.ts';
+import { eventsOf, historyOf, rowOf } from '../testing/look.ts';
+import { makeClient } from '../testing/make.ts';
 
-let crm: BootedCrm;
-beforeAll(async () => {
-  crm = await bootCrm({ replicas: 2 });
-});
+const crm = await bootCrm({ replicas: 2 });
 
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 let company = 2000;
 const newCompany = () => ++company;
-const statusesOf = (answers: readonly Asked[]) =>
-  Object.fromEntries(
-    Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, some]) => [
-      status,
-      some?.length,
-    ]),
-  );
-/** Sends calls in several ticks, so that both replicas get some and groups overlap. */
-const spread = <Result>(count: number, call: (at: number) => Promise<Result>): Promise<Result[]> =>
-  Promise.all(Array.from({ length: count }, (_, at) => sleep(Math.floor(at / 8)).then(() => call(at))));
 
 describe.each([
   ['createLead', 'client_id'],
@@ -35,20 +22,10 @@ describe.each([
     const answers = await spread(64, (at) =>
       crm.act(operation, companyId, { ...person, phone: `555 ${at + 100}`, external_id: 'same' }),
     );
-    expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
+    expect(countByStatus(answers)).toEqual({ 200: 63, 201: 1 });
     expect(new Set(answers.map(({ body }) => body[idName])).size).toBe(1);
     expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
   });
-});
-
-test('64 notes with one external_id leave one note', async () => {
-  const companyId = newCompany();
-  const id = await makeClient(crm.db, companyId);
-  const answers = await spread(64, (at) =>
-    crm.act('addClientNote', companyId, { text: `note ${at}`, external_id: 'same' }, id),
-  );
-  expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
-  expect(new Set(answers.map(({ body }) => body.client_note_id)).size).toBe(1);
 });
 
 test('64 notes with one external_id on two records leave one note, as in sequence', async () => {
@@ -57,7 +34,7 @@ test('64 notes with one external_id on two records leave one note, as in sequenc
   const answers = await spread(64, (at) =>
     crm.act('addClientNote', companyId, { text: `note ${at}`, external_id: 'same' }, ids[at % 2]),
   );
-  expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
+  expect(countByStatus(answers)).toEqual({ 200: 63, 201: 1 });
   expect(new Set(answers.map(({ body }) => body.client_note_id)).size).toBe(1);
 });
 
@@ -66,7 +43,7 @@ test('concurrent creates and conversions of one external_id leave one record and
   const answers = await spread(64, (at) =>
     crm.act(at % 2 ? 'createLead' : 'createClient', companyId, { ...person, external_id: 'same' }),
   );
-  expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
+  expect(countByStatus(answers)).toEqual({ 200: 63, 201: 1 });
   const types = (await eventsOf(crm.db, companyId)).map(({ type }) => type);
   expect(types.length).toBeLessThanOrEqual(2);
   expect(['lead.created client.status_changed', 'client.created']).toContain(types.join(' '));
@@ -107,31 +84,8 @@ test('calls of one batch about one record are executed in order', async () => {
     ['Client - Active', 'Client - Completed'],
     ['Client - Completed', 'Client - Paused'],
   ]);
-  const { first_name } = await one.db
-    .selectFrom('clients')
-    .select('first_name')
-    .where('company_id', '=', companyId)
-    .where('client_id', '=', id)
-    .executeTakeFirstOrThrow();
+  const { first_name } = await rowOf(one.db, 'clients', companyId, { client_id: id });
   expect(first_name).toBe('Name 39');
-});
-
-test('no update is lost between changes of different fields of one record', async () => {
-  const companyId = newCompany();
-  const id = await makeClient(crm.db, companyId, { status_id: statusIds.leadNew });
-  const fields = ['first_name', 'last_name', 'city', 'state', 'zip', 'phone'];
-  await spread(60, (at) => {
-    const value = fields[at % 6] === 'phone' ? `555 ${at}` : `v${at}`;
-    return crm.act('updateLead', companyId, { [fields[at % 6]!]: value }, id);
-  });
-  const row = await crm.db
-    .selectFrom('clients')
-    .selectAll()
-    .where('company_id', '=', companyId)
-    .where('client_id', '=', id)
-    .executeTakeFirstOrThrow();
-  for (const [at, field] of fields.entries())
-    expect(Number(/\d+$/.exec(String(row[field as 'city']))?.[0]) % 6, field).toBe(at);
 });
 
 test('a caller never sees a deadlock or a lock wait', async () => {
@@ -154,29 +108,5 @@ test('a caller never sees a deadlock or a lock wait', async () => {
     crm.act('updateClient', companyId, { city: `city ${at}` }, ids[(at * 7) % 12]),
   );
   await other;
-  expect(statusesOf(answers)).toEqual({ 200: 96 });
-});
-
-test('a call that waits for a lock does not delay calls about other records', async () => {
-  const one = await bootCrm();
-  const companyId = newCompany();
-  const [locked, free] = [await makeClient(one.db, companyId), await makeClient(one.db, companyId)];
-  let stuck: Promise<Asked> | undefined;
-  const order: string[] = [];
-  await transaction(one.db, async (trx) => {
-    await trx
-      .updateTable('clients')
-      .set({ city: 'held' })
-      .where('company_id', '=', companyId)
-      .where('client_id', '=', locked)
-      .execute();
-    stuck = one.act('updateClient', companyId, { city: 'at last' }, locked);
-    void stuck.finally(() => order.push('stuck'));
-    // Before that, both calls could be in one group.
-    await waitsForLock(one.database);
-    expect((await one.act('updateClient', companyId, { city: 'Graz' }, free)).status).toBe(200);
-    order.push('free');
-  });
-  expect((await stuck)?.status).toBe(200);
-  expect(order).toEqual(['free', 'stuck']);
+  expect(countByStatus(answers)).toEqual({ 200: 96 });
 });

@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Asked, type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Asked, bootCrm } from '../testing/boot.ts';
+import { rowOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
 import { testRunner } from '../testing/runner.ts';
 import { personActions } from './people.ts';
 
 // A transaction of somebody else holds rows of one company; the others' writes go on.
 
-let crm: BootedCrm;
-beforeAll(async () => {
-  crm = await bootCrm();
-});
+const crm = await bootCrm();
 
 const person = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
 let company = 8000;
@@ -117,10 +115,6 @@ test('a call whose caller has given up is not carried out', async () => {
   await expect(update).rejects.toMatchObject({ code: 'timeout' });
   await release();
   expect((await crm.act('updateLead', companyId, { zip: '8010' }, id)).status).toBe(200);
-  const { city, version } = await crm.db
-    .selectFrom('clients')
-    .select(['city', 'version'])
-    .where('company_id', '=', companyId)
-    .executeTakeFirstOrThrow();
+  const { city, version } = await rowOf(crm.db, 'clients', companyId);
   expect([city, version]).toEqual([null, 2]);
 });

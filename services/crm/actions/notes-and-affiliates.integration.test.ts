@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type BootedCrm, bootCrm } from '../testing/boot.ts';
-import { eventsOf } from '../testing/look.ts';
+import { describe, expect, test } from 'vitest';
+import { bootCrm } from '../testing/boot.ts';
+import { eventsOf, rowOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, makeEmployee, statusIds } from '../testing/make.ts';
 
-let crm: BootedCrm;
-beforeAll(async () => {
-  crm = await bootCrm();
-});
+const crm = await bootCrm();
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 let company = 1000;
@@ -96,13 +93,7 @@ describe('addClientNote', () => {
 });
 
 const affiliate = { first_name: 'Lise', last_name: 'Meitner', email: 'lise@example.com' };
-const row = (companyId: number, id: number) =>
-  crm.db
-    .selectFrom('employees')
-    .selectAll()
-    .where('company_id', '=', companyId)
-    .where('employee_id', '=', id)
-    .executeTakeFirstOrThrow();
+const row = (companyId: number, id: number) => rowOf(crm.db, 'employees', companyId, { employee_id: id });
 
 describe('createAffiliate', () => {
   test('201: creates an affiliate that is not approved, with a code and an event', async () => {

@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type BootedCrm, bootCrm } from '../testing/boot.ts';
-import { eventsOf, historyOf } from '../testing/look.ts';
+import { describe, expect, test } from 'vitest';
+import { bootCrm } from '../testing/boot.ts';
+import { eventsOf, historyOf, rowOf, rowsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, makeEmployee, statusIds } from '../testing/make.ts';
 
-let crm: BootedCrm;
-beforeAll(async () => {
-  crm = await bootCrm();
-});
+const crm = await bootCrm();
 
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -14,12 +11,7 @@ let company = 1000;
 const newCompany = () => ++company;
 
 const row = async (companyId: number, clientId: number) =>
-  crm.db
-    .selectFrom('clients')
-    .selectAll()
-    .where('company_id', '=', companyId)
-    .where('client_id', '=', clientId)
-    .executeTakeFirstOrThrow();
+  rowOf(crm.db, 'clients', companyId, { client_id: clientId });
 
 describe('createLead', () => {
   test('201: creates a lead with all sent fields, and its event', async () => {
@@ -217,12 +209,7 @@ describe('createClient', () => {
       .execute();
     const vip = { ...person, status: 'client - vip' };
     expect((await crm.act('createClient', companyId, vip)).body.status).toBe('Client - VIP');
-    const { status_id } = await crm.db
-      .selectFrom('statuses')
-      .select('status_id')
-      .where('company_id', '=', companyId)
-      .where('status_name', '=', 'Client - VIP')
-      .executeTakeFirstOrThrow();
+    const { status_id } = await rowOf(crm.db, 'statuses', companyId, { status_name: 'Client - VIP' });
     for (const [where, status, reason] of [
       [other, 'Client - VIP', 'none is named "Client - VIP";'],
       [companyId, 'vip', `none is named "vip"; did you mean "Client - VIP" (${status_id})?`],
@@ -370,11 +357,7 @@ describe.each([
     const create = what === 'lead' ? 'createLead' : 'createClient';
     expect((await crm.act(create, companyId, again)).status).toBe(200);
     expect(await row(companyId, id)).toEqual(before);
-    const pending = await crm.db
-      .selectFrom('client_search_pending')
-      .selectAll()
-      .where('company_id', '=', companyId)
-      .execute();
+    const pending = await rowsOf(crm.db, 'client_search_pending', companyId);
     expect([pending, await eventsOf(crm.db, companyId)]).toEqual([[], []]);
     // A call of the same group that changes a value is written.
     const [unchanged, changed] = await Promise.all(
@@ -516,11 +499,7 @@ describe.each([
     const id = await makeClient(crm.db, companyId, { status_id: fromId });
     const sent = { new_status: from, new_status_id: null, status_note: 'Called back.' };
     expect((await crm.act(operation, companyId, sent, id)).status).toBe(200);
-    const notes = await crm.db
-      .selectFrom('client_notes')
-      .selectAll()
-      .where('company_id', '=', companyId)
-      .execute();
+    const notes = await rowsOf(crm.db, 'client_notes', companyId);
     expect(notes).toMatchObject([
       { client_id: id, text: 'Called back.', note_type: 'status', visibility: 'internal', external_id: null },
     ]);

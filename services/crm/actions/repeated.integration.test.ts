@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { notFound, type OperationId } from '@causeway/proto';
+import { notFound } from '@causeway/proto';
 import {
   CommitOutcomeUnknown,
   connectDatabase,
@@ -7,35 +7,30 @@ import {
   identify,
   type LaneCall,
   parseMysqlUrl,
-  randomHex,
   tenantIs,
   transaction,
 } from '@causeway/runtime';
-import { startProxy, type TestLane, testLane, waitsForLock } from '@causeway/runtime/testing';
+import { startProxy, waitsForLock } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { deleteExpired } from '../cleanup.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type Tables, tenantTables } from '../tables.ts';
-import { type BootedCrm, bootCrm } from '../testing/boot.ts';
-import { eventsOf } from '../testing/look.ts';
+import { countByStatus, spread } from '../testing/at-once.ts';
+import { bootCrm, newCallId, type Written } from '../testing/boot.ts';
+import { eventsOf, rowOf, rowsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
 import { testEventLog, testRunner } from '../testing/runner.ts';
 import { createPerson, personActions } from './people.ts';
 
 // Calls that are sent again, and requests with an Idempotency-Key, on two replicas.
 
-let crm: BootedCrm;
-let send: TestLane;
-beforeAll(async () => {
-  crm = await bootCrm({ replicas: 2 });
-  send = testLane(crm.bus, 'crm');
-});
+const crm = await bootCrm({ replicas: 2 });
+const act = crm.write;
 
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 let company = 7000;
 const newCompany = () => ++company;
-const newCallId = () => Date.now().toString(16).padStart(12, '0') + randomHex(10);
 
 const identityOf = (companyId: number, more: Partial<LaneCall>) =>
   identify({
@@ -52,50 +47,23 @@ const identityOf = (companyId: number, more: Partial<LaneCall>) =>
     ...more,
   });
 
-interface Got {
-  readonly status: number;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests compare it whole.
-  readonly body: any;
-  readonly isReplayed: boolean;
-}
+const clientsOf = (companyId: number) => rowsOf(crm.db, 'clients', companyId);
+const notesOf = (companyId: number) => rowsOf(crm.db, 'client_notes', companyId);
+const keysOf = (companyId: number) => rowsOf(crm.db, 'idempotency_keys', companyId);
 
-const act = async (
-  operation: OperationId,
-  companyId: number,
-  body: unknown,
-  { recordId, ...more }: Partial<LaneCall> & { readonly recordId?: number } = {},
-): Promise<Got> => {
-  const answer = await send({
-    operation,
-    tenant: companyId,
-    caller: 1,
-    key: await crm.callers.key(companyId),
-    params: recordId === undefined ? [] : [String(recordId)],
-    body: Buffer.from(JSON.stringify(body)),
-    callId: newCallId(),
-    ...more,
-  });
-  const text = String(answer.body);
-  const isReplayed = answer.headers?.['Idempotent-Replayed'] === 'true';
-  return { status: answer.status, text, body: JSON.parse(text), isReplayed };
-};
-
-const clientsOf = (companyId: number) =>
-  crm.db.selectFrom('clients').select('client_id').where('company_id', '=', companyId).execute();
-const notesOf = (companyId: number) =>
-  crm.db.selectFrom('client_notes').select('text').where('company_id', '=', companyId).execute();
-const rowsOf = (companyId: number) =>
-  crm.db.selectFrom('idempotency_keys').selectAll().where('company_id', '=', companyId).execute();
-const spread = <Result>(count: number, call: (at: number) => Promise<Result>): Promise<Result[]> =>
-  Promise.all(Array.from({ length: count }, (_, at) => sleep(Math.floor(at / 8)).then(() => call(at))));
-const countBy = (answers: readonly Got[]) =>
-  Object.fromEntries(
-    Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, of]) => [
-      status,
-      of?.length,
-    ]),
+/** A database whose first COMMIT of this kind meets the verdict. */
+const cut = async (isCommit: RegExp, verdict: 'drop' | 'pass, then hang up' | 'hang up, then pass') => {
+  let cuts = 0;
+  const proxy = await startProxy(parseMysqlUrl(crm.database.url), (request) =>
+    isCommit.test(request.toString('latin1')) && cuts++ === 0 ? verdict : 'pass',
   );
+  const url = new URL(crm.database.url);
+  url.port = String(proxy.port);
+  const db = connectDatabase<Tables>({ url: url.href, poolSize: 3, tenantTables });
+  onTestFinished(() => db.close());
+  return { db, cuts: () => cuts };
+};
+const ofClients = /INTO `clients`.*; commit$/s;
 
 describe('a call that is sent again', () => {
   test('is carried out if the first sending was lost, and then no more', async () => {
@@ -182,14 +150,14 @@ describe('a request with an Idempotency-Key', () => {
     expect(
       (await act('addClientNote', companyId, { text: 'x' }, { ...keyed(), recordId: 987_654 })).status,
     ).toBe(404);
-    expect(await rowsOf(companyId)).toEqual([]);
+    expect(await keysOf(companyId)).toEqual([]);
     expect((await act('createLead', companyId, person, keyed())).status).toBe(201);
   });
 
   test('is a 409 while the first is carried out by another replica', async () => {
     const companyId = newCompany();
-    const answers: Got[] = [];
-    let first: Promise<Got> | undefined;
+    const answers: Written[] = [];
+    let first: Promise<Written> | undefined;
     await transaction(crm.db, async (trx) => {
       // The foreign key of a new lead waits for this row: its request stops before its commit.
       await sql`
@@ -214,7 +182,7 @@ describe('a request with an Idempotency-Key', () => {
   test('sent 50 times at once to two replicas creates one record and one event', async () => {
     const companyId = newCompany();
     const answers = await spread(50, () => act('createClient', companyId, person, keyed()));
-    expect(Object.keys(countBy(answers)).filter((status) => status !== '409')).toEqual(['201']);
+    expect(Object.keys(countByStatus(answers)).filter((status) => status !== '409')).toEqual(['201']);
     const given = answers.filter(({ status }) => status === 201);
     expect(new Set(given.map(({ text }) => text)).size).toBe(1);
     expect(given.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
@@ -225,7 +193,7 @@ describe('a request with an Idempotency-Key', () => {
   test('is carried out anew after 24 hours, and expired rows are deleted', async () => {
     const companyId = newCompany();
     const first = await act('createLead', companyId, person, keyed());
-    const [row] = await rowsOf(companyId);
+    const [row] = await keysOf(companyId);
     const hoursLeft = (row!.expires_utc.getTime() - Date.now()) / 3_600_000;
     expect(hoursLeft).toBeGreaterThan(23.9);
     expect(hoursLeft).toBeLessThanOrEqual(24);
@@ -246,8 +214,8 @@ describe('a request with an Idempotency-Key', () => {
       .where('company_id', '=', old)
       .execute();
     await deleteExpired(crm.db, new Date());
-    expect(await rowsOf(old)).toEqual([]);
-    expect(await rowsOf(fresh)).toHaveLength(1);
+    expect(await keysOf(old)).toEqual([]);
+    expect(await keysOf(fresh)).toHaveLength(1);
   });
 });
 
@@ -286,20 +254,13 @@ test.each([
   ['COMMIT was lost', 'drop'],
 ] as const)('a connection that ends during COMMIT: %s; one record, and its answer', async (_, verdict) => {
   const companyId = newCompany();
-  let cuts = 0;
-  const proxy = await startProxy(parseMysqlUrl(crm.database.url), (request) =>
-    /INTO `clients`.*; commit$/s.test(request.toString('latin1')) && cuts++ === 0 ? verdict : 'pass',
-  );
-  const url = new URL(crm.database.url);
-  url.port = String(proxy.port);
-  const db = connectDatabase<Tables>({ url: url.href, poolSize: 2, tenantTables });
-  onTestFinished(() => db.close());
+  const { db, cuts } = await cut(ofClients, verdict);
   const runner = testRunner(db);
   const identity = identityOf(companyId, {});
   const submission = { companyId, body: person, recordId: 0, origin: 'key:1' };
   const lead = createPerson('lead');
   const answer = await runner.submit(lead, submission, performance.now() + 60_000, identity);
-  expect([answer.status, cuts]).toEqual([201, verdict === 'drop' ? 2 : 1]);
+  expect([answer.status, cuts()]).toEqual([201, verdict === 'drop' ? 2 : 1]);
   const [client, ...more] = await clientsOf(companyId);
   expect(more).toEqual([]);
   expect(JSON.parse(String(answer.body)).client_id).toBe(client?.client_id);
@@ -311,22 +272,10 @@ describe.each([
   ['COMMIT arrives late', 'hang up, then pass'],
   ['COMMIT was lost', 'drop'],
 ] as const)('without a key, if the answer to COMMIT does not come and %s', (_, verdict) => {
-  const cut = async (isCommit: RegExp) => {
-    let cuts = 0;
-    const proxy = await startProxy(parseMysqlUrl(crm.database.url), (request) =>
-      isCommit.test(request.toString('latin1')) && cuts++ === 0 ? verdict : 'pass',
-    );
-    const url = new URL(crm.database.url);
-    url.port = String(proxy.port);
-    const db = connectDatabase<Tables>({ url: url.href, poolSize: 3, tenantTables });
-    onTestFinished(() => db.close());
-    return { db, cuts: () => cuts };
-  };
-
   test('an update with If-Match that was done is answered so', async () => {
     const companyId = newCompany();
     const recordId = await makeClient(crm.db, companyId, { status_id: statusIds.leadNew });
-    const { db, cuts } = await cut(/INTO `clients`.*; commit$/s);
+    const { db, cuts } = await cut(ofClients, verdict);
     const submission = { companyId, body: { city: 'Graz' }, recordId, origin: 'key:1', condition: [1] };
     const answer = await testRunner(db).submit(
       personActions.lead.update,
@@ -335,18 +284,14 @@ describe.each([
       identityOf(companyId, {}),
     );
     expect([answer.status, cuts()]).toEqual([200, verdict === 'drop' ? 2 : 1]);
-    const { version } = await crm.db
-      .selectFrom('clients')
-      .select('version')
-      .where('company_id', '=', companyId)
-      .executeTakeFirstOrThrow();
+    const { version } = await rowOf(crm.db, 'clients', companyId);
     expect(version).toBe(2);
   });
 
   test('a deletion that was done is answered so', async () => {
     const companyId = newCompany();
     await makeClient(crm.db, companyId);
-    const { db, cuts } = await cut(/INTO idempotency_keys.*; commit$/s);
+    const { db, cuts } = await cut(/INTO idempotency_keys.*; commit$/s, verdict);
     const answer = await createOnce({ db, now: () => new Date() }).carryOut(
       identityOf(companyId, {}),
       async (trx) => {
@@ -366,19 +311,11 @@ describe.each([
 test('a refusal after a COMMIT of unknown outcome is no answer, unless the ledger has one', async () => {
   const companyId = newCompany();
   const recordId = await makeClient(crm.db, companyId, { status_id: statusIds.leadNew });
-  let cuts = 0;
-  const proxy = await startProxy(parseMysqlUrl(crm.database.url), (request) => {
-    if (!/INTO `clients`.*; commit$/s.test(request.toString('latin1')) || cuts++ > 0) return 'pass';
-    return 'drop';
-  });
-  const url = new URL(crm.database.url);
-  url.port = String(proxy.port);
-  const db = connectDatabase<Tables>({ url: url.href, poolSize: 3, tenantTables });
-  onTestFinished(() => db.close());
+  const { db, cuts } = await cut(ofClients, 'drop');
   const events = testEventLog(db);
   // Another client's change comes between the two attempts.
   const takeNumbers: EventLog['takeNumbers'] = async (...given) => {
-    if (cuts > 0) await crm.act('updateLead', companyId, { city: 'Linz' }, recordId);
+    if (cuts() > 0) await crm.act('updateLead', companyId, { city: 'Linz' }, recordId);
     return events.takeNumbers(...given);
   };
   const submission = { companyId, body: { city: 'Graz' }, recordId, origin: 'key:1', condition: [1] };

@@ -1,7 +1,7 @@
-import { type Database, transaction } from '@causeway/runtime';
-import { type TestDatabase, testDatabase } from '@causeway/runtime/testing';
+import { transaction } from '@causeway/runtime';
+import { testDatabase } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRandom } from '../demo/random.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
@@ -11,13 +11,8 @@ import { indexCompany } from './index-company.ts';
 import { entriesPerChunk } from './postings.ts';
 import { findByText } from './search-clients.ts';
 
-let database: TestDatabase;
-let db: Database<Tables>;
-
-beforeAll(async () => {
-  database = await testDatabase({ folders: crmMigrations });
-  db = database.connect<Tables>({ tenantTables, poolSize: 10 });
-});
+const database = await testDatabase({ folders: crmMigrations });
+const db = database.connect<Tables>({ tenantTables, poolSize: 10 });
 
 const people = 5_000;
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, transaction } from '@causeway/runtime';
+import { transaction } from '@causeway/runtime';
 import { testDatabase } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { inventPerson } from '../demo/seed-demo.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
 import { indexAll } from '../testing/index-all.ts';
+import { rowsOf } from '../testing/look.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
 import { markForSearch } from '../testing/mark-for-search.ts';
 import { fold } from './fold.ts';
@@ -16,12 +17,8 @@ import { startIndexer } from './indexer.ts';
 import { findByText } from './search-clients.ts';
 import { contains, searchText } from './text.ts';
 
-let db: Database<Tables>;
-
-beforeAll(async () => {
-  const database = await testDatabase({ folders: crmMigrations });
-  db = database.connect<Tables>({ tenantTables, poolSize: 10 });
-});
+const database = await testDatabase({ folders: crmMigrations });
+const db = database.connect<Tables>({ tenantTables, poolSize: 10 });
 
 const find = (companyId: number, query: string, limit = 25) =>
   findByText(db, { companyId, query: fold(query), limit, deadlineMs: Number.POSITIVE_INFINITY });
@@ -51,14 +48,7 @@ const makeMany = async (companyId: number, count: number, seed = companyId) => {
     .execute();
 };
 
-const waiting = async (companyId: number) =>
-  (
-    await db
-      .selectFrom('client_search_pending')
-      .select('client_id')
-      .where('company_id', '=', companyId)
-      .execute()
-  ).length;
+const waiting = async (companyId: number) => (await rowsOf(db, 'client_search_pending', companyId)).length;
 
 describe('a company with full chunks, a tail, waiting and renamed clients', () => {
   const companyId = 1;
@@ -89,11 +79,7 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
     await rename(90, 'Van Rename');
     while ((await indexCompany(db, companyId)) > 0);
     await rename(190, 'Twice Renamed');
-    clients = await db
-      .selectFrom('clients')
-      .select(['client_id', 'first_name', 'last_name', 'email'])
-      .where('company_id', '=', companyId)
-      .execute();
+    clients = await rowsOf(db, 'clients', companyId);
   });
 
   test('gives the results of a full scan, for any query', async () => {
@@ -149,11 +135,7 @@ test('several indexers at once give each client one entry', async () => {
   for (const companyId of companyIds) await makeMany(companyId, 5_000);
   await Promise.all(Array.from({ length: 6 }, () => indexAll(db)));
   for (const companyId of companyIds) {
-    const entries = await db
-      .selectFrom('client_search_entries')
-      .select(['entry', 'client_id'])
-      .where('company_id', '=', companyId)
-      .execute();
+    const entries = await rowsOf(db, 'client_search_entries', companyId);
     expect(new Set(entries.map(({ client_id }) => client_id)).size).toBe(5_000);
     expect(entries.map(({ entry }) => entry)).toEqual(Array.from({ length: 5_000 }, (_, at) => at));
     expect(await waiting(companyId)).toBe(0);
@@ -226,11 +208,7 @@ test('what the release before indexed is found in the present folding, as often 
   }
   expect(await refoldCompany(db, companyId)).toBe(0);
   expect(await idsOf(companyId, 'ann')).toHaveLength(3);
-  const entries = await db
-    .selectFrom('client_search_entries')
-    .select('client_id')
-    .where('company_id', '=', companyId)
-    .execute();
+  const entries = await rowsOf(db, 'client_search_entries', companyId);
   expect(entries.length).toBe(5);
 });
 

@@ -7,6 +7,7 @@ import { personActions } from '../actions/people.ts';
 import type { CommittedEvent } from '../events/event-log.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
+import { rowOf } from '../testing/look.ts';
 import { makeClient } from '../testing/make.ts';
 import { testEventLog, testRunner } from '../testing/runner.ts';
 import { createRecordIds, type RecordIds } from './ids.ts';
@@ -119,12 +120,7 @@ test.each([2, 7])('creates get their own ids where AUTO_INCREMENT advances by %s
       .where('events.event_id', '=', event.event_id)
       .executeTakeFirst();
     expect(stored).toEqual({ client_id: told });
-    const { answer } = await db
-      .selectFrom('idempotency_keys')
-      .select('answer')
-      .where('company_id', '=', companyId)
-      .where('idempotency_key', '=', key)
-      .executeTakeFirstOrThrow();
+    const { answer } = await rowOf(db, 'idempotency_keys', companyId, { idempotency_key: key });
     expect(JSON.parse(String(answer)).client_id).toBe(told);
   }
 });

@@ -9,6 +9,7 @@ import {
   type LaneAnswer,
   type LaneCall,
   type Metrics,
+  randomHex,
 } from '@causeway/runtime';
 import {
   cleanUp,
@@ -31,8 +32,15 @@ export interface BootedCrm {
   call(
     operation: OperationId,
     companyId: number,
-    parts: CallParts,
-  ): Promise<Asked & Pick<LaneAnswer, 'headers'>>;
+    parts: Partial<LaneCall>,
+  ): Promise<Asked & Pick<LaneAnswer, 'headers'> & { readonly text: string }>;
+  /** An action as the gateway sends it: with an id of its own. */
+  write(
+    operation: OperationId,
+    companyId: number,
+    body: unknown,
+    more?: Partial<LaneCall> & { readonly recordId?: number },
+  ): Promise<Written>;
   /** The caller's connection; the services' own user may do everything here. */
   readonly bus: Bus;
   readonly database: TestDatabase;
@@ -44,15 +52,18 @@ export interface BootedCrm {
   askTogether(operation: OperationId, companyIds: readonly number[]): Promise<readonly Asked[]>;
 }
 
-type CallParts = Partial<
-  Pick<LaneCall, 'query' | 'body' | 'params' | 'callId' | 'idempotencyKey' | 'condition'>
->;
-
 export interface Asked {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests compare it whole.
   readonly body: any;
 }
+
+export interface Written extends Asked {
+  readonly text: string;
+  readonly isReplayed: boolean;
+}
+
+export const newCallId = (): string => Date.now().toString(16).padStart(12, '0') + randomHex(10);
 
 type Query = string | Readonly<Record<string, string>>;
 
@@ -93,7 +104,8 @@ export const bootCrm = async ({
     const key = await callers.key(companyId);
     const sent = { operation, tenant: companyId, caller: 1, params, query, body, key, ...rest };
     const answer = await send(sent);
-    return { ...answer, body: answer.status === 204 ? null : JSON.parse(String(answer.body)) };
+    const text = String(answer.body);
+    return { ...answer, text, body: answer.status === 204 ? null : JSON.parse(text) };
   };
   const request = async (...args: Parameters<BootedCrm['call']>): Promise<Asked> => {
     const { status, body } = await call(...args);
@@ -114,6 +126,17 @@ export const bootCrm = async ({
     metrics,
     ask,
     call,
+    write: async (operation, companyId, body, { recordId, ...more } = {}) => {
+      const { status, headers, ...answered } = await call(operation, companyId, {
+        body: Buffer.from(JSON.stringify(body)),
+        params: paramsOf(recordId),
+        callId: newCallId(),
+        budgetMs: 15_000,
+        ...more,
+      });
+      const isReplayed = headers?.['Idempotent-Replayed'] === 'true';
+      return { status, body: answered.body, text: answered.text, isReplayed };
+    },
     act: (operation, companyId, body, recordId) =>
       request(operation, companyId, {
         body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
