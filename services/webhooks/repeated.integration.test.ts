@@ -10,25 +10,20 @@ import {
 import { type LaneCall, randomHex } from '@causeway/runtime';
 import { testLane } from '@causeway/runtime/testing';
 import type { Msg } from '@nats-io/transport-node';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type BootedWebhooks, bootWebhooks } from './testing/boot.ts';
+import { describe, expect, test } from 'vitest';
+import { bootWebhooks } from './testing/boot.ts';
 import { makeSubscription } from './testing/events.ts';
+import { rowsOf } from './testing/look.ts';
 import { makeDelivery, makeEvents } from './testing/make.ts';
 
 // Calls that are sent again, and requests with an Idempotency-Key, on two replicas.
 
-let webhooks: BootedWebhooks;
-let lane: ReturnType<typeof testLane>;
+const webhooks = await bootWebhooks({ services: 2 });
+const lane = testLane(webhooks.bus, 'webhooks');
 const ingested = new Map<string, number>();
 let tests = 0;
-beforeAll(async () => {
-  webhooks = await bootWebhooks({ services: 2 });
-  lane = testLane(webhooks.bus, 'webhooks');
-  // In place of crm.
-  webhooks.bus.nc.subscribe(ingestSubject, {
-    callback: (_, message) => void ingest(message),
-  });
-});
+// In place of crm.
+webhooks.bus.nc.subscribe(ingestSubject, { callback: (_, message) => void ingest(message) });
 
 const ingest = async (message: Msg): Promise<void> => {
   const { companyId, type, payload, dedupeKey } = message.json<Ingested>();
@@ -80,23 +75,12 @@ const send = async (operation: OperationId, companyId: number, { json = {}, role
 const stateOf = async (companyId: number) => {
   const { db } = webhooks;
   return {
-    audit: await db.selectFrom('audit_log').selectAll().where('company_id', '=', companyId).execute(),
-    subscriptions: await db
-      .selectFrom('subscriptions')
-      .selectAll()
-      .where('company_id', '=', companyId)
-      .execute(),
-    replays: await db
-      .selectFrom('replays')
-      .select(['replay_id', 'kind'])
-      .where('company_id', '=', companyId)
-      .execute(),
-    shares: await db
-      .selectFrom('delivery_shares')
-      .select('share_id')
-      .where('company_id', '=', companyId)
-      .execute(),
-    events: await db.selectFrom('events').select('event_id').where('company_id', '=', companyId).execute(),
+    audit: await rowsOf(db, 'audit_log', companyId),
+    subscriptions: await rowsOf(db, 'subscriptions', companyId),
+    // What they replay is found meanwhile.
+    replays: (await rowsOf(db, 'replays', companyId)).map(({ replay_id, kind }) => ({ replay_id, kind })),
+    shares: await rowsOf(db, 'delivery_shares', companyId),
+    events: await rowsOf(db, 'events', companyId),
   };
 };
 

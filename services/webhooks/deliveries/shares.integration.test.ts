@@ -1,18 +1,15 @@
 import { testLane } from '@causeway/runtime/testing';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { makeSubscription } from '../testing/events.ts';
+import { rowsOf } from '../testing/look.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
-import { type BootedPortal, bootPortal } from '../testing/portal.ts';
+import { bootPortal } from '../testing/portal.ts';
 
-let webhooks: BootedPortal;
-let send: ReturnType<typeof testLane>;
 let company = 7900;
 let now = new Date();
 let params: readonly number[];
-beforeAll(async () => {
-  webhooks = await bootPortal({ now: () => now });
-  send = testLane(webhooks.bus, 'webhooks');
-});
+const webhooks = await bootPortal({ now: () => now });
+const send = testLane(webhooks.bus, 'webhooks');
 beforeEach(async () => {
   company++;
   now = new Date();
@@ -103,11 +100,7 @@ describe('A link to a delivery', () => {
   test('is stored as a hash', async () => {
     const { body } = await share();
     const secret = String(body.token).split('-').slice(2).join('-');
-    const rows = await webhooks.db
-      .selectFrom('delivery_shares')
-      .selectAll()
-      .where('company_id', '=', company)
-      .execute();
+    const rows = await rowsOf(webhooks.db, 'delivery_shares', company);
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows)).not.toContain(secret);
     expect(rows[0]!.secret_hash.toString('latin1')).not.toContain(secret);

@@ -1,13 +1,10 @@
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { makeSubscription } from '../testing/events.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
-import { type BootedPortal, bootPortal } from '../testing/portal.ts';
+import { bootPortal } from '../testing/portal.ts';
 
-let webhooks: BootedPortal;
 let company = 7600;
-beforeAll(async () => {
-  webhooks = await bootPortal();
-});
+const webhooks = await bootPortal();
 beforeEach(() => {
   company++;
 });

@@ -120,9 +120,7 @@ test('Disabling that is interrupted anywhere goes on there: everything is held a
       for (let at = 0; at < 20; at++) await interruptChange(company, one.id);
     }),
   );
-  await expect
-    .poll(async () => (await left()).length === 0, { message: 'the end of the backlog' })
-    .toBe(true);
+  await expect.poll(() => left()).toHaveLength(0);
   expect(await one.states()).toEqual({ held: 3_500 });
   expect(await one.held()).toBe(3_500);
 });

@@ -2,6 +2,7 @@ import { type KeyRing, openSecret, sealedWith } from '@causeway/runtime';
 import { type TestDatabase, testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks, makeKeyRing } from '../testing/boot.ts';
+import { rowOf } from '../testing/look.ts';
 import { makeEvents } from '../testing/make.ts';
 import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
 
@@ -31,12 +32,7 @@ const world = async (subscriptions: number) => {
 };
 
 const secretsOf = ({ db }: BootedWebhooks, company: number, id: number) =>
-  db
-    .selectFrom('subscriptions')
-    .select(['secret', 'previous_secret'])
-    .where('company_id', '=', company)
-    .where('subscription_id', '=', id)
-    .executeTakeFirstOrThrow();
+  rowOf(db, 'subscriptions', company, { subscription_id: id });
 
 const reencryptWith = async (database: TestDatabase, keyRing: KeyRing) => {
   const { bus } = await bootWebhooks({ keyRing, database });

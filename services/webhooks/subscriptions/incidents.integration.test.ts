@@ -1,12 +1,9 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeSubscription } from '../testing/events.ts';
 import { makeDelivery } from '../testing/make.ts';
-import { type BootedPortal, bootPortal } from '../testing/portal.ts';
+import { bootPortal } from '../testing/portal.ts';
 
-let webhooks: BootedPortal;
-beforeAll(async () => {
-  webhooks = await bootPortal();
-});
+const webhooks = await bootPortal();
 
 const company = 8100;
 const at = new Date('2026-01-15T09:30:00.000Z');

@@ -122,7 +122,7 @@ test('Two times off without a decision leave each event either held or missed', 
   await switchTo(true);
   const held = () =>
     webhooks.database.query<DeliveryRow>("SELECT * FROM deliveries WHERE state = 'held' ORDER BY event_id");
-  await expect.poll(async () => (await held()).length === 2, { message: 'both are held' }).toBe(true);
+  await expect.poll(() => held()).toHaveLength(2);
   expect((await held()).map(({ event_id }) => event_id)).toEqual([before!.event_id, between!.event_id]);
   const { missed } = await shown();
   expect(missed.count).toBe(3);
@@ -130,7 +130,7 @@ test('Two times off without a decision leave each event either held or missed', 
   const body = { subscriptionId: subscription, kind: 'missed', since: missed.sinceUtc };
   expect((await webhooks.portal('createReplay', company, { body })).body.total).toBe(3);
   expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).body.total).toBe(2);
-  await expect.poll(async () => (await waiting()).length === 5, { message: 'all of them' }).toBe(true);
+  await expect.poll(() => waiting()).toHaveLength(5);
   const once = [before!, between!, ...off].map(({ event_id }) => event_id);
   expect((await waiting()).map(({ event_id }) => event_id)).toEqual(once.toSorted((a, b) => a - b));
 });

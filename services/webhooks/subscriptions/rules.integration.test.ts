@@ -1,5 +1,6 @@
 import { openSecret } from '@causeway/runtime';
 import { expect, test } from 'vitest';
+import { rowOf, rowsOf } from '../testing/look.ts';
 import { makeEvents } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
 
@@ -31,12 +32,7 @@ test('conditions, pace and headers are stored, shown without secrets, changed, a
     pace: rules.pace,
     headerNames: ['Authorization', 'X-Team'],
   });
-  const [row] = await db
-    .selectFrom('subscriptions')
-    .select('headers')
-    .where('company_id', '=', company)
-    .where('subscription_id', '=', id)
-    .execute();
+  const [row] = await rowsOf(db, 'subscriptions', company, { subscription_id: id });
   expect(row!.headers!.includes('very-secret')).toBe(false);
   // A record that was read can be sent back.
   expect((await change(id, { ...made, name: 'Billing' })).body).toMatchObject({ name: 'Billing' });
@@ -68,11 +64,7 @@ test('a new value of a header is in the audit log, but not the value', async () 
   );
   expect(JSON.stringify(entry)).toContain('replaced');
   expect(JSON.stringify(entry)).not.toContain('new-one');
-  const { headers } = await db
-    .selectFrom('subscriptions')
-    .select('headers')
-    .where('company_id', '=', company)
-    .executeTakeFirstOrThrow();
+  const { headers } = await rowOf(db, 'subscriptions', company);
   expect(JSON.parse(openSecret(keyRing, company, headers!))).toEqual({
     'X-Team': 'billing',
     Authorization: 'Bearer new-one',
@@ -261,12 +253,7 @@ test("another origin of the URL takes the headers' values anew, or none: no one 
   company++;
   const { id } = await make(rules);
   const stored = async () => {
-    const row = await db
-      .selectFrom('subscriptions')
-      .select(['url', 'headers'])
-      .where('company_id', '=', company)
-      .where('subscription_id', '=', id)
-      .executeTakeFirstOrThrow();
+    const row = await rowOf(db, 'subscriptions', company, { subscription_id: id });
     return { url: row.url, headers: row.headers && JSON.parse(openSecret(keyRing, company, row.headers)) };
   };
   const before = await stored();

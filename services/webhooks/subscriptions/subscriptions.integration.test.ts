@@ -2,6 +2,7 @@ import { type OperationId, testDeliverySubject } from '@causeway/proto';
 import { openSecret } from '@causeway/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
+import { rowsOf } from '../testing/look.ts';
 import { makeDelivery } from '../testing/make.ts';
 
 const booted = await bootWebhooks({ services: 2 });
@@ -16,12 +17,7 @@ const make = async (company: number, more: object = {}) => {
   return body;
 };
 const secretsOf = async (company: number, id: number) => {
-  const [row] = await db
-    .selectFrom('subscriptions')
-    .select(['secret', 'previous_secret', 'previous_secret_until'])
-    .where('company_id', '=', company)
-    .where('subscription_id', '=', id)
-    .execute();
+  const [row] = await rowsOf(db, 'subscriptions', company, { subscription_id: id });
   return row!;
 };
 const queueOf = (company: number, id: number) =>
@@ -54,6 +50,8 @@ describe('A subscription', () => {
       ['rotateSubscriptionSecret', {}],
       ['testSubscription', {}],
       ['deleteSubscription'],
+      ['releaseHeldDeliveries'],
+      ['discardHeldDeliveries'],
     ];
     const byMember: readonly [OperationId, object?][] = [
       ['getPortalSubscription'],
@@ -62,10 +60,12 @@ describe('A subscription', () => {
       ['rotatePortalSubscriptionSecret', {}],
       ['testPortalSubscription', {}],
       ['deletePortalSubscription'],
+      ['releaseHeld'],
+      ['discardHeld'],
     ];
     for (const [operation, body] of [...byKey, ...byMember]) {
-      const role = operation.includes('Portal') ? 'admin' : undefined;
-      const reply = await ask(operation, mine, { params: [id], body, ...(role && { role }) });
+      const isByMember = byMember.some(([name]) => name === operation);
+      const reply = await ask(operation, mine, { params: [id], body, ...(isByMember && { role: 'admin' }) });
       expect([operation, reply.status, reply.body]).toEqual([
         operation,
         404,

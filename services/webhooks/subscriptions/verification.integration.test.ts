@@ -7,6 +7,7 @@ import {
 } from '@causeway/proto';
 import { cleanUp, until } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { rowOf } from '../testing/look.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
 import { editorOf } from './editor.ts';
@@ -54,7 +55,7 @@ const dispatcher = bus.nc.subscribe(testDeliverySubject, {
     void (async () => {
       const test = message.json<TestDelivery>();
       sent.push(test);
-      const { url } = await rowOf(test.companyId, test.subscriptionId);
+      const { url } = await stored(test.companyId, test.subscriptionId);
       const { challenge } = JSON.parse(test.body).payload;
       message.respond(JSON.stringify(attemptOf(url, await respond(challenge, test))));
     })();
@@ -66,13 +67,7 @@ beforeEach(() => {
   respond = refuse;
 });
 
-const rowOf = (company: number, id: number) =>
-  db
-    .selectFrom('subscriptions')
-    .selectAll()
-    .where('company_id', '=', company)
-    .where('subscription_id', '=', id)
-    .executeTakeFirstOrThrow();
+const stored = (company: number, id: number) => rowOf(db, 'subscriptions', company, { subscription_id: id });
 
 const require = async (company: number, verifyEndpoints = true) => {
   const { status } = await portal('updateSubscriptionSettings', company, {
@@ -99,7 +94,7 @@ const shown = async (company: number, id: number) =>
   (await portal('getPortalSubscription', company, { params: [id] })).body;
 const answered = (company: number, id: number) =>
   until('the challenge is answered', async () => {
-    const { verification, challenged_utc } = await rowOf(company, id);
+    const { verification, challenged_utc } = await stored(company, id);
     return verification === null || challenged_utc !== null;
   });
 const throughTest = editorOf({ audience: 'key', keyId: 1, address: null, requestId: 'test' });
@@ -281,7 +276,7 @@ describe('A company that requires endpoint verification', () => {
     const { status, body } = await patch(company, id, change);
     expect([status, body.enabled]).toEqual([200, false]);
     if (challenges > 0) await answered(company, id);
-    expect([(await rowOf(company, id)).verification, sent.length]).toEqual([verification, challenges]);
+    expect([(await stored(company, id)).verification, sent.length]).toEqual([verification, challenges]);
     if (verification === 'required') expect(body.disabledReason).toBe('disabled through the API');
   });
 
@@ -307,7 +302,7 @@ describe('A company that requires endpoint verification', () => {
       expect(await verified).toBeNull();
       const { subscriptions } = (await ask('listSubscriptions', company)).body;
       expect(subscriptions).toMatchObject(change ? [{ id, enabled: false }] : []);
-      if (change) expect((await rowOf(company, id)).verification).toBe(verification);
+      if (change) expect((await stored(company, id)).verification).toBe(verification);
       expect(await actionsOf(company)).not.toContain('subscription.verified');
     },
   );
