@@ -313,11 +313,6 @@ test('links in the documents resolve', () => {
   expect(broken).toEqual([]);
 });
 
-test('no file names the address of a package registry', () => {
-  const lock = textOf('package-lock.json');
-  expect(lock).not.toMatch(/"resolved": "https?:/);
-});
-
 test('no private key is in the repository', () => {
   const begin = /-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{40}/;
   expect(tracked.filter((file) => begin.test(textOf(file)))).toEqual([]);

@@ -25,10 +25,6 @@ test('it runs every service', () => {
 describe.each(own)('%s', (name, service) => {
   const env = environmentOf(service);
 
-  test('runs its own program', () => {
-    expect(service.command).toEqual([programs[name] ?? `services/dist/${name}.mjs`]);
-  });
-
   test('has valid settings and no unknown ones', () => {
     expect(() => readers[name]!(env)).not.toThrow();
     expect(Object.keys(env).filter((variable) => !variablesOf(readers[name]!).has(variable))).toEqual([]);

@@ -26,21 +26,6 @@ const deliver = (path: string, id = '1', headers: Readonly<Record<string, string
     body,
   });
 
-test('keeps a delivery with its headers and body', async () => {
-  const { received, arrivals, url } = await start();
-  expect((await deliver('/hook')).status).toBe(200);
-  expect(received).toMatchObject([
-    { path: '/hook', id: '1', type: 'client.created', attempt: 1, body: Buffer.from('{"a":1}') },
-  ]);
-  expect(received[0]?.headers).toMatchObject({ host: url.slice(7), 'x-webhook-id': '1' });
-  await deliver('/hook');
-  await deliver('/hook', '2');
-  expect([...(arrivals.get('/hook') ?? [])]).toEqual([
-    ['1', 2],
-    ['2', 1],
-  ]);
-});
-
 describe('answers as the query says:', () => {
   test.each([
     ['status=500', 500],
