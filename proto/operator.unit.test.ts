@@ -16,12 +16,6 @@ const refusal = (operation: OperatorOperation, body: unknown): string => {
 const parsed = (operation: OperatorOperation, body: unknown) =>
   parseBody(operation, Buffer.from(JSON.stringify(body)));
 
-test('a company needs a name', () => {
-  expect(parsed(o.createCompany, { name: ' Acme ' })).toEqual({ name: 'Acme' });
-  expect(refusal(o.createCompany, {})).toBe('name is required');
-  expect(refusal(o.createCompany, { name: ' ' })).toBe('name is required');
-});
-
 test('a key needs a company, a name and known scopes, which are kept once and in order', () => {
   const key = { company_id: 1001, name: 'Zapier' };
   expect(parsed(o.createKey, { ...key, scopes: ['admin', 'events:read', 'admin'] })).toEqual({
@@ -33,11 +27,6 @@ test('a key needs a company, a name and known scopes, which are kept once and in
   expect(refusal(o.createKey, { ...key, company_id: '1001', scopes: ['admin'] })).toBe(
     'company_id must be a positive integer',
   );
-});
-
-test('keys are listed of one company or of all', () => {
-  expect(parsed(o.listKeys, {})).toEqual({});
-  expect(parsed(o.listKeys, { company_id: 1001 })).toEqual({ company_id: 1001 });
 });
 
 test('limits are set on exactly one company or key, and null resets one', () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 const send = (method: 'POST' | 'PATCH', path: string, body: unknown, as = key): Promise<Reply> =>
-  world.ask(`/integrations${path}`, { method, key: as, body: JSON.stringify(body) });
+  world.ask(`/integrations${path}`, { method, key: as, body });
 const post = (path: string, body: unknown) => send('POST', path, body);
 const patch = (path: string, body: unknown) => send('PATCH', path, body);
 

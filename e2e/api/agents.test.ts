@@ -40,7 +40,7 @@ const post = (body: unknown, headers: Record<string, string>, method = 'POST') =
       accept: 'application/json, text/event-stream',
       ...headers,
     },
-    ...(method === 'POST' && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(method === 'POST' && { body }),
   });
 
 const person = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com' };

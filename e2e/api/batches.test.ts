@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const post = async (kind: string, body: unknown, headers = {}, as = key): Promise<Reply> => {
   const path = `/integrations/${kind}/batch`;
-  const reply = await world.ask(path, { method: 'POST', key: as, headers, body: JSON.stringify(body) });
+  const reply = await world.ask(path, { method: 'POST', key: as, headers, body });
   expect(problemOf(document.paths[`/api/v1${path}`].post, reply)).toBeUndefined();
   return reply;
 };
@@ -37,7 +37,7 @@ test('An import: 100 leads, of which one is wrong, one comes twice and one has a
   const subscribed = await world.ask('/webhooks/subscriptions', {
     method: 'POST',
     key,
-    body: JSON.stringify({ url: `${receiver.url}/batch`, eventTypes: ['lead.created'] }),
+    body: { url: `${receiver.url}/batch`, eventTypes: ['lead.created'] },
   });
   expect(subscribed.status).toBe(201);
   const items: object[] = people(100);

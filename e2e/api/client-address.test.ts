@@ -84,8 +84,7 @@ test('A key is refused from elsewhere with 403 and a code, wherever it is used, 
     status: 403,
     json: { error_code: 'network_not_allowed' },
   });
-  const rpc = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-  const agent = { method: 'POST', key, body: rpc } as const;
+  const agent = { method: 'POST', key, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } };
   expect(await world.ask('//mcp', agent)).toMatchObject({ status: 403, json: refused });
   // From the answer on, at every gateway.
   expect((await change(id, ['127.0.0.0/8', '::1'])).json.networks).toEqual(['127.0.0.0/8', '::1/128']);

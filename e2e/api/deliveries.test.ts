@@ -19,7 +19,7 @@ const subscribed = async (behaviour = '', more: object = {}) => {
   const company = await world.company(plenty);
   const { id: keyId, value: key } = await company.key();
   const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    world.ask(path, { method, key, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    world.ask(path, { method, key, body });
   const path = `/${company.id}`;
   const url = `${receiver.url}${path}${behaviour && `?${behaviour}`}`;
   const { status, json } = await ask('POST', '/webhooks/subscriptions', {

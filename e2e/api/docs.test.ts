@@ -113,7 +113,7 @@ const makeExamples = async () => {
   const company = await world.company();
   const { value: key } = await company.key();
   const ask = async (path: string, body?: object) =>
-    (await world.ask(path, { key, ...(body && { method: 'POST', body: JSON.stringify(body) }) })).json;
+    (await world.ask(path, { key, ...(body && { method: 'POST', body }) })).json;
   const person = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com' };
   const { client_id: lead } = await ask('/integrations/leads', person);
   const { client_id: client } = await ask('/integrations/clients', { ...person, external_id: 'crm-88' });

@@ -24,6 +24,7 @@ const expect400 = (reply: Reply, message: string, field?: string, isCounted = tr
   expect(reply.json.details[0].message).toBe(message);
   if (field) expect(reply.json.details[0].field).toBe(field);
   expect(reply.headers['x-ratelimit-limit'] !== undefined).toBe(isCounted);
+  expect(reply.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
 };
 
 const pathOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '987654321');
@@ -33,7 +34,7 @@ const named = (id: string, path: string): string =>
 describe.each(keyOperations.map((operation) => [operation.id, operation] as const))(
   '%s',
   (id, { path, method, bodyExample, bucket }) => {
-    const sent = bodyExample === undefined ? {} : { body: JSON.stringify(bodyExample) };
+    const sent = bodyExample === undefined ? {} : { body: bodyExample };
 
     test('refuses an unknown query parameter and names it', async () => {
       const reply = await ask(`${pathOf(path)}?foo=1`, { method, ...sent });
@@ -42,7 +43,7 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
 
     if (bodyExample !== undefined) {
       test('refuses an unknown body field and names it', async () => {
-        const body = JSON.stringify({ ...(bodyExample as object), foo: 1 });
+        const body = { ...(bodyExample as object), foo: 1 };
         expect400(await ask(named(id, path), { method, body }), 'unknown field: foo');
       });
 
@@ -63,53 +64,27 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
 );
 
 describe('The interface’s validation messages', () => {
-  const types = ['client.created'];
   const url = 'https://hooks.example.com/x';
   const subscriptions = '/webhooks/subscriptions';
-  const long = `https://hooks.example.com/${'a'.repeat(475)}`;
   test.each<[string, string, object, string]>([
     ['missing type', '/events/test', {}, 'type is required'],
     ['no event types', subscriptions, { url, eventTypes: [] }, 'at least one event type is required'],
-    ['event types missing', subscriptions, { url }, 'at least one event type is required'],
-    [
-      'bad URL',
-      subscriptions,
-      { url: 'nonsense', eventTypes: types },
-      'invalid URL: it must be absolute, begin with https:// and name a host, as https://example.com/hook does',
-    ],
     [
       'payload in quotes',
       '/events/test',
       { type: 'client.created', payload: '{"a":1}' },
       'payload must be valid JSON: an object, not a string; send it without quotes',
     ],
-    [
-      'URL too long',
-      subscriptions,
-      { url: long, eventTypes: types },
-      'URL exceeds 500 characters (actual: 501)',
-    ],
-    [
-      'missing first name',
-      '/integrations/leads',
-      { last_name: 'B', email: 'a@b.example' },
-      'first_name is required',
-    ],
-    ['missing email', '/integrations/clients', { first_name: 'A', last_name: 'B' }, 'email is required'],
     ['missing text', '/integrations/clients/1/notes', {}, 'text is required'],
   ])('%s', async (_, path, body, message) => {
-    expect400(await ask(path, { method: 'POST', body: JSON.stringify(body) }), message);
-  });
-
-  test('bad cursor', async () => {
-    expect400(await ask('/events?cursor=%21%21'), 'invalid cursor');
+    expect400(await ask(path, { method: 'POST', body }), message);
   });
 
   test('payload too large', async () => {
     const payload = { text: 'x'.repeat(262_144) };
     const reply = await ask('/events/test', {
       method: 'POST',
-      body: JSON.stringify({ type: 'client.created', payload }),
+      body: { type: 'client.created', payload },
     });
     expect400(reply, `payload exceeds 262144 bytes (actual: ${JSON.stringify(payload).length})`);
   });
@@ -134,12 +109,6 @@ describe('A query string', () => {
     for (const path of [search, lookup, find]) expect400(await ask(`${path}?${query}`), message, 'query');
   });
 
-  test('that repeats a parameter is a 400 that names it', async () => {
-    expect400(await ask(`${search}?q=ab&q=cd`), 'q must be given only once', 'q');
-    expect400(await ask(`${search}?q=ab&limit=1&limit=1`), 'limit must be given only once', 'limit');
-    expect400(await ask(`${search}?q=ab&%71=cd`), 'q must be given only once', 'q');
-  });
-
   test('reports all its problems at once', async () => {
     const { json } = await ask(`${search}?q=a&limit=99&foo=1&bar=2`);
     expect(json.details).toEqual([
@@ -149,14 +118,6 @@ describe('A query string', () => {
       { field: 'limit', code: 'out_of_range', message: 'limit must be an integer between 1 and 25' },
     ]);
     expect(json).toMatchObject({ error_code: 'invalid_request', message: 'unknown query parameter: foo' });
-  });
-
-  test('is read like form data: a plus is a space, empty parts are ignored', async () => {
-    for (const query of ['q=a+b', 'q=a%20b', '&q=a+b&', 'q=a+b&&limit=25'])
-      expect((await ask(`${search}?${query}`)).status).toBe(200);
-    expect((await ask(`${lookup}?`)).status).toBe(200);
-    expect((await ask(`${lookup}?&`)).status).toBe(200);
-    expect400(await ask(`${lookup}?=1`), 'unknown query parameter: ');
   });
 
   test('treats __proto__ and similar names as unknown parameters', async () => {
@@ -274,23 +235,5 @@ test('An unexpected body is ignored, whether JSON or not', async () => {
     } finally {
       await client.destroy();
     }
-  }
-});
-
-test('No error reveals internals: no stack, no SQL, no host, no path', async () => {
-  const replies = await Promise.all(
-    [
-      `${search}?q=%00`,
-      `${search}?q='"%3B--&limit=x`,
-      `${find}?email=%27`,
-      '/nothing',
-      '/events',
-      `${find}?client_id=1e9`,
-    ].map((path) => ask(path)),
-  );
-  for (const { text, headers } of replies) {
-    expect(text).not.toMatch(/\bat \w+.*:\d+|select |mysql|nats|127\.0\.0\.1|node_modules|\.ts\b/i);
-    expect(headers['content-type']).toBe('application/json');
-    expect(headers['cache-control']).toBe('no-store');
   }
 });

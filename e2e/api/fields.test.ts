@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
 // How request bodies are read (contract, "Requests and errors" and "Fields").
@@ -13,37 +13,17 @@ beforeAll(async () => {
 });
 
 const send = (method: string, path: string, body?: unknown): Promise<Reply> =>
-  world.ask(path, {
-    method,
-    key,
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
+  world.ask(path, { method, key, body });
 const problems = (reply: Reply): Json => {
   expect(reply.status).toBe(400);
   return reply.json.details.map(({ field }: { field: string }) => field);
 };
 
-describe('nothing in an event’s payload is altered silently', () => {
-  test.each([
-    ['a number beyond all doubles', '{"a":[1e400]}', 'payload.a[0]'],
-    ['a number that would become 0', '{"a":1e-400}', 'payload.a'],
-    ['an integer of 20 digits', '{"a":{"b":12345678901234567890}}', 'payload.a.b'],
-    ['2^53 + 1', '{"a":9007199254740993}', 'payload.a'],
-    ['2^60 - 1', '{"a":1152921504606846975}', 'payload.a'],
-    ['a key __proto__', '{"a":{"__proto__":{"b":1}}}', 'payload.a.__proto__'],
-    ['a key twice', '{"a":{"b":1,"b":2}}', 'payload.a.b'],
-  ])('%s: 400 with its path', async (_, payload, field) => {
-    const reply = await send('POST', '/events/test', `{"type":"lead.created","payload":${payload}}`);
-    expect(problems(reply)).toEqual([field]);
-  });
-
-  test('a number that a double holds is stored as sent', async () => {
-    const payload =
-      '{"a":[9007199254740992,1152921504606846976,1152921504606847000],"b":0.1,"c":-0.5,"d":1e-7,"e":"1e400","f":"\\u2028😀"}';
-    const reply = await send('POST', '/events/test', `{"type":"lead.created","payload":${payload}}`);
-    expect(reply.status).toBe(202);
-    expect(reply.json.payload).toEqual(JSON.parse(payload));
-  });
+test('a number of a payload that would be altered is refused with its path, and others are stored as sent', async () => {
+  const make = (payload: string) =>
+    send('POST', '/events/test', `{"type":"lead.created","payload":{"a":[${payload}]}}`);
+  expect(problems(await make('9007199254740993'))).toEqual(['payload.a[0]']);
+  expect((await make('9007199254740992,1e-7')).json.payload.a).toEqual([9007199254740992, 1e-7]);
 });
 
 test('input that an answer repeats is truncated between characters, and always valid Unicode', async () => {
@@ -71,11 +51,7 @@ test('lengths count code points, and international addresses are accepted', asyn
   expect((await send('POST', '/webhooks/subscriptions', subscription)).status).toBe(201);
 });
 
-test('a body with very many keys, levels or problems gets a bounded error', async () => {
-  const keys = `{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":1`).join(',')}}`;
-  expect(problems(await send('POST', '/integrations/leads', keys))).toEqual(['body']);
-  const deep = `{"type":"lead.created","payload":{"a":${'['.repeat(200_000)}`;
-  expect(problems(await send('POST', '/events/test', deep))).toEqual(['payload']);
+test('a body with very many problems gets a bounded error', async () => {
   const faults = `{"type":"lead.created","payload":{"a":[${'1e999,'.repeat(50_000)}1]}}`;
   expect(problems(await send('POST', '/events/test', faults))).toHaveLength(100);
   const types = Array.from({ length: 50_000 }, () => 'x');

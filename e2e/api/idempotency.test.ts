@@ -18,7 +18,7 @@ const post = (path: string, body: unknown, idempotencyKey: string, as = key): Pr
     method: 'POST',
     key: as,
     headers: { 'Idempotency-Key': idempotencyKey },
-    body: JSON.stringify(body),
+    body,
   });
 const leadsOf = async (id: number): Promise<number> => {
   const [row] = await world.sql<{ count: number }>(

@@ -216,7 +216,7 @@ const connected = async () => {
   const { id } = await editor.ask('POST', '/rest/credentials', { name: 'Causeway', type, data });
   const credentials = { [type]: { id, name: 'Causeway' } };
   const crm = async (method: string, path: string, body?: object): Promise<Json> =>
-    (await world.ask(path, { method, key: apiKey, ...(body && { body: JSON.stringify(body) }) })).json;
+    (await world.ask(path, { method, key: apiKey, body })).json;
   const test = (given: object) =>
     editor.ask('POST', '/rest/credentials/test', {
       credentials: { id, name: 'Causeway', type, data: { ...data, ...given } },

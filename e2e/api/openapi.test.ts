@@ -15,7 +15,7 @@ const newcomer = async () => {
   const company = await world.company();
   const { value: key } = await company.key();
   const make = async (path: string, more = {}): Promise<Json> => {
-    const body = JSON.stringify({ first_name: 'Ada', last_name: 'B', email: 'ada@example.com', ...more });
+    const body = { first_name: 'Ada', last_name: 'B', email: 'ada@example.com', ...more };
     return (await world.ask(`/integrations/${path}`, { method: 'POST', key, body })).json;
   };
   const ids: Readonly<Record<string, number>> = {

@@ -169,14 +169,6 @@ describe('Another company', () => {
   });
 });
 
-test.each(['0', '-1', 'abc', '1e3', '99999999999999999999', '%31'])(
-  'An invalid id is a 404: %s',
-  async (id) => {
-    const { owner } = await openTeam(world);
-    expect((await owner.browser.ask('DELETE', `/team/members/${id}`)).status).toBe(404);
-  },
-);
-
 test('An unknown path is 404, a wrong method 405 with the allowed ones', async () => {
   const browser = openBrowser(world);
   expect((await browser.ask('GET', '/nothing')).status).toBe(404);

@@ -20,7 +20,7 @@ const person = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' }
 const writes = keyOperations.filter(({ method }) => method !== 'GET');
 
 const send = (path: string, method: string, body: unknown, more: Record<string, string> = {}) =>
-  world.ask(path, { key, method, body: JSON.stringify(body), headers: more });
+  world.ask(path, { key, method, body, headers: more });
 
 let made = 0;
 /** Records with the external_id `known` in each list, and where each operation finds one of its kind. */

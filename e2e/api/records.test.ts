@@ -10,7 +10,7 @@ const create = (external_id: string, headers = {}) =>
   world.ask('/integrations/leads', {
     key,
     method: 'POST',
-    body: JSON.stringify({ ...person, external_id }),
+    body: { ...person, external_id },
     headers,
   });
 
@@ -23,7 +23,7 @@ test('A record is read, edited and sent back whole, and nobody’s edit is lost'
     world.ask(path, {
       method: 'PATCH',
       key,
-      body: JSON.stringify({ ...read.json, city }),
+      body: { ...read.json, city },
       headers: { 'If-Match': String(read.headers.etag) },
     });
   const [first, second] = [await edit('Graz'), await edit('Linz')];

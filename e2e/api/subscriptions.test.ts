@@ -18,7 +18,7 @@ const newcomer = async () => {
   const company = await world.company(plenty);
   const { value: key } = await company.key();
   const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    world.ask(path, { method, key, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    world.ask(path, { method, key, body });
   const make = async (more: object = {}): Promise<Json> => {
     const { status, json } = await ask('POST', subscriptions, { ...wanted, ...more });
     expect([status, json.error]).toEqual([201, undefined]);
@@ -273,7 +273,7 @@ const openCompany = async () => {
     scopes: ['webhooks:write', 'integrations:write'],
   });
   const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    world.ask(path, { method, key: key.value, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    world.ask(path, { method, key: key.value, body });
   const path = `/${team.companyId}`;
   const received = (type: string): readonly Received[] =>
     receiver.received.filter((one) => one.path === path && one.type === type);
@@ -330,7 +330,7 @@ describe('Rules of a subscription', () => {
     const company = await world.company({ read: 1000, write: 1000, admin: 1000 });
     const { value: key } = await company.key();
     const ask = async (method: string, path: string, body: object): Promise<Json> => {
-      const reply = await world.ask(path, { method, key, body: JSON.stringify(body) });
+      const reply = await world.ask(path, { method, key, body });
       expect(reply.status, reply.text).toBeLessThan(300);
       return reply.json;
     };

@@ -104,7 +104,7 @@ test('listen waits for a receiver that is away, and follows no redirect', async 
 test('tail shows each delivery', async () => {
   const { value: key } = await (await world.company()).key();
   const receiver = await testReceiver();
-  const body = JSON.stringify({ url: receiver.url, eventTypes: ['payment.failed'] });
+  const body = { url: receiver.url, eventTypes: ['payment.failed'] };
   const { json } = await world.ask('/webhooks/subscriptions', { key, method: 'POST', body });
   const tailing = start(key, 'tail', '--subscription', String(json.id));
   await found(() => tailing.said.out, /from now on/);

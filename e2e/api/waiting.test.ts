@@ -15,8 +15,7 @@ const newcomer = async () => {
   const key = await company.key();
   const get = (path: string, { value }: Key = key): Promise<Reply> => world.ask(path, { key: value });
   const createLead = async ({ value }: Key = key): Promise<number> => {
-    const body = JSON.stringify(person);
-    const made = await world.ask('/integrations/leads', { method: 'POST', key: value, body });
+    const made = await world.ask('/integrations/leads', { method: 'POST', key: value, body: person });
     expect(made.status).toBe(201);
     return made.json.client_id;
   };
@@ -149,10 +148,8 @@ test('20 held requests of a company do not delay its other requests', async () =
 test('A client that follows from now on, at default limits, misses no change of fast writers', async () => {
   const company = await world.company({ write: 1_000_000 });
   const [{ value: reading }, { value: writing }] = [await company.key(), await company.key()];
-  const write = async () => {
-    const body = JSON.stringify(person);
-    return (await world.ask('/integrations/leads', { method: 'POST', key: writing, body })).json.client_id;
-  };
+  const write = async () =>
+    (await world.ask('/integrations/leads', { method: 'POST', key: writing, body: person })).json.client_id;
   await write();
   const made = new Set<number>();
   let isOver = false;
@@ -188,8 +185,7 @@ test('A reader of some event types is not woken by others', async () => {
   await createLead();
   await aWhile();
   expect(held.held()).toBe(1);
-  const body = JSON.stringify(person);
-  await world.ask('/integrations/affiliates', { method: 'POST', key: key.value, body });
+  await world.ask('/integrations/affiliates', { method: 'POST', key: key.value, body: person });
   const [{ json }] = (await held.all) as [Reply];
   expect(json.entries).toMatchObject([
     { event: { type: 'affiliate.created' }, origin: `key:${key.id}`, sequence: 2 },

@@ -31,8 +31,7 @@ const connect = async (
       const { creates, searches } = app as Json;
       return tester((creates[key] ?? searches[key]).operation.perform, { authData, inputData });
     },
-    ask: (method: string, path: string, body?: object) =>
-      world.ask(path, { method, key: apiKey, ...(body && { body: JSON.stringify(body) }) }),
+    ask: (method: string, path: string, body?: object) => world.ask(path, { method, key: apiKey, body }),
   };
 };
 

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { methodNames } from '../method-names.ts';
 import { clientInterface } from './generate.ts';
 import {
   type Causeway,
@@ -18,28 +17,6 @@ import {
 test('the generated types are current: every command of `npm run` and `npm test` writes them', () => {
   const file = new URL('./interface.generated.ts', import.meta.url);
   expect(readFileSync(file, 'utf8')).toBe(clientInterface());
-});
-
-test('no name of a method that was published is gone', () => {
-  const published = `
-    me.get lookups.employees lookups.affiliates lookups.clientStatuses lookups.clients
-    people.list people.get people.erase
-    leads.create leads.get leads.find leads.update leads.updateStatus leads.batch
-    clients.create clients.get clients.find clients.update clients.updateStatus clients.batch
-    notes.create notes.list notes.batch
-    affiliates.create affiliates.get affiliates.list affiliates.update affiliates.batch
-    changes.list events.list events.get events.samples events.createTest
-    subscriptions.create subscriptions.list subscriptions.get subscriptions.update subscriptions.delete
-    subscriptions.rotateSecret subscriptions.test subscriptions.releaseHeld subscriptions.discardHeld
-    subscriptions.listDeliveries subscriptions.listMissing replays.create replays.get`;
-  const names: readonly string[] = Object.values(methodNames);
-  expect(
-    published
-      .trim()
-      .split(/\s+/)
-      .filter((name) => !names.includes(name)),
-  ).toEqual([]);
-  expect(new Set(names).size).toBe(names.length);
 });
 
 interface Arrived {

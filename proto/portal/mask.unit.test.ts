@@ -4,18 +4,6 @@ import { masked, maskHeaders, maskPayload, maskTargets, maskText, maskUrl } from
 
 const now = new Date('2026-01-15T09:30:00.000Z');
 
-test('a client shows its id, status and time, and no personal data', () => {
-  expect(maskPayload('client.created', samplePayload('client.created', now))).toEqual({
-    client_id: 9_000_000_000_001_042,
-    first_name: masked,
-    last_name: masked,
-    email: masked,
-    phone: masked,
-    status: 'Client - Active',
-    created_date: now.toISOString(),
-  });
-});
-
 /** What viewers may read of each type. A new field is added here if they may read it. */
 const readable: Readonly<Record<string, readonly string[]>> = {
   'client.created': ['client_id', 'status', 'created_date'],

@@ -1,21 +1,12 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createKeyValue, hashKeyValue, lastFour, maskKey, parseKeyValue } from './keys.ts';
+import { createKeyValue, hashKeyValue, parseKeyValue } from './keys.ts';
 
 const create = (companyId: number, prefix = 'crm') =>
   createKeyValue({ prefix, companyId, random: randomBytes });
 
 describe('API keys', () => {
-  test('a created key has the documented format and parses to its company', () => {
-    for (let run = 0; run < 500; run++) {
-      const companyId = randomInt(1, 2 ** 40);
-      const value = create(companyId);
-      expect(value).toMatch(new RegExp(`^crm_${companyId}_[0-9A-Za-z]{40}$`));
-      expect(parseKeyValue(value, 'crm')).toEqual({ companyId });
-    }
-  });
-
   test('the checksum is pinned, so that keys handed out stay valid', () => {
     const zeros = (bytes: number) => new Uint8Array(bytes);
     const value = createKeyValue({ prefix: 'crm', companyId: 1001, random: zeros });
@@ -29,13 +20,6 @@ describe('API keys', () => {
     const expected = (3000 * 34) / 62;
     expect(counts.size).toBe(62);
     for (const count of counts.values()) expect(Math.abs(count - expected) / expected).toBeLessThan(0.15);
-  });
-
-  test('only the prefix, the company and the last four characters are shown', () => {
-    const value = create(1001);
-    expect(maskKey({ prefix: 'crm', companyId: 1001, last4: lastFour(value) })).toBe(
-      `crm_1001_…${value.slice(-4)}`,
-    );
   });
 
   test('a key is stored as the SHA-256 of the whole key', () => {

@@ -109,7 +109,7 @@ test('an export has every record, event and setting, whatever its bytes, and no 
     await world.ask('/integrations/leads/batch', {
       method: 'POST',
       key: key.value,
-      body: JSON.stringify({ mode: 'create', items: items.slice(from, from + 100) }),
+      body: { mode: 'create', items: items.slice(from, from + 100) },
     });
   const folder = await mkdtemp(join(tmpdir(), 'causeway-test-export-'));
   cleanUp(() => rm(folder, { recursive: true }));

@@ -20,7 +20,7 @@ const openScene = async () => {
   const [ending, staying] = [await company.key(), await company.key()];
   const receiver = await testReceiver();
   const ask = async (key: string, path: string, body: Json): Promise<Json> =>
-    (await world.ask(path, { method: 'POST', key, body: JSON.stringify(body) })).json;
+    (await world.ask(path, { method: 'POST', key, body })).json;
   const subscribe = async (key: string, path: string, managedBy?: string) =>
     (await ask(key, '/webhooks/subscriptions', { url: receiver.url + path, eventTypes: [type], managedBy }))
       .id;
@@ -219,10 +219,10 @@ describe('A call of an agent', () => {
       world.ask('//mcp', {
         method: 'POST',
         key,
-        body: JSON.stringify({
+        body: {
           ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
           params: { name, arguments: given },
-        }),
+        },
       });
     await expect.poll(async () => (await call('changes_list')).status).toBe(200);
     const { result } = (await call('changes_list')).json;

@@ -87,7 +87,7 @@ test('500 people stay the same in two systems, through conflicts, kills and echo
   const editThere = async () => {
     for (let at = 0; at < 60; at++) {
       const path = `/integrations/people?external_id=${all[at * 7]![0]}`;
-      const body = JSON.stringify({ phone: `+43 555 ${1000 + at}` });
+      const body = { phone: `+43 555 ${1000 + at}` };
       expect((await ask(path, { key: colleague, method: 'PATCH', body })).status).toBe(200);
       if (at === 20) signal(world, 'crm-2', 'SIGKILL');
     }

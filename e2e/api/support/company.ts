@@ -21,8 +21,7 @@ export const openScene = async (world: World) => {
   const [key, revoked] = [await makeKey(), await makeKey()];
   await world.operator.ask('revokeKey', { id: revoked.id });
   const receiver = await testReceiver();
-  const post = (path: string, body: Json) =>
-    world.ask(path, { method: 'POST', key: key.value, body: JSON.stringify(body) });
+  const post = (path: string, body: Json) => world.ask(path, { method: 'POST', key: key.value, body });
   const subscribe = async (path: string, enabled = true): Promise<number> =>
     (await post('/webhooks/subscriptions', { url: receiver.url + path, eventTypes: [type], enabled })).json
       .id;

@@ -24,7 +24,7 @@ export const openLeaver = async (world: World) => {
   const byKey = await world.ask('/webhooks/subscriptions', {
     method: 'POST',
     key: key.value,
-    body: JSON.stringify({ url: urlOf('by-key'), eventTypes: ['lead.created'] }),
+    body: { url: urlOf('by-key'), eventTypes: ['lead.created'] },
   });
   const renamed = await subscribe(owner, 'others');
   await as(leaver, 'PATCH', `/subscriptions/${renamed}`, { name: 'Renamed' });

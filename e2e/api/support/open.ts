@@ -22,7 +22,8 @@ export interface Ask {
   /** The API key to send, if any. */
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Text or bytes as they are; anything else as JSON. */
+  readonly body?: unknown;
 }
 
 export interface Key {
@@ -110,13 +111,19 @@ export const send = async (over: Dispatcher, path: string, ask: Ask = {}): Promi
     method: (ask.method ?? 'GET') as Dispatcher.HttpMethod,
     path: path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
     headers: { ...(ask.key !== undefined && { 'x-api-key': ask.key }), ...ask.headers },
-    ...(ask.body !== undefined && { body: ask.body as string }),
+    ...(ask.body !== undefined && { body: sentAs(ask.body) }),
   });
   const text = await body.text();
   const json = jsonOf(text);
   for (const { code } of (statusCode === 400 && json?.details) || [])
     if (!Object.hasOwn(detailCodes, code)) throw new Error(`a detail without a code: ${text}`);
   return { status: statusCode, headers, text, json };
+};
+
+const sentAs = (body: unknown): string => {
+  const isSentAsItIs =
+    typeof body === 'string' || body instanceof Uint8Array || Symbol.asyncIterator in Object(body);
+  return isSentAsItIs ? (body as string) : JSON.stringify(body);
 };
 
 const jsonOf = (text: string): Json => {

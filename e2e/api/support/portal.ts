@@ -57,7 +57,7 @@ export const openBrowser = (world: World): Browser => {
         ...((cookie ?? device) !== undefined && { cookie: cookies() }),
         ...(body !== undefined && !('content-type' in headers) && { 'content-type': 'application/json' }),
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      body,
     });
     const set = String(reply.headers['set-cookie'] ?? '');
     const [, value] = /^causeway=([^;]*)/.exec(set) ?? [];
@@ -128,8 +128,7 @@ export const makeEvent = async (
     name: 'test',
     scopes: ['admin'],
   });
-  const body = JSON.stringify({ type, payload });
-  const made = await world.ask('/events/test', { method: 'POST', key, body });
+  const made = await world.ask('/events/test', { method: 'POST', key, body: { type, payload } });
   if (made.status !== 202) throw new Error(`the event was not made: ${made.text}`);
   return made.json;
 };

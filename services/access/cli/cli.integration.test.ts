@@ -3,8 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseKeyValue } from '@causeway/identity';
-import { scopes } from '@causeway/proto';
 import { cleanUp, compileCache } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { verifyPassword } from '../passwords/password.ts';
@@ -81,41 +79,6 @@ test('a company is created and listed', async () => {
   });
   const { companies } = await json('company list');
   expect(companies).toContainEqual(made);
-});
-
-test('a key is created, listed without its value, and revoked', async () => {
-  const company = await newCompany();
-  const made = await json(`key create --company ${company} --name Zapier --scopes ${scopes.join(',')}`);
-  expect(made).toMatchObject({
-    id: expect.any(Number),
-    company_id: Number(company),
-    name: 'Zapier',
-    scopes,
-    is_active: true,
-  });
-  expect(parseKeyValue(made.value, 'crm')).toEqual({ companyId: Number(company) });
-  const { keys } = await json(`key list --company ${company}`);
-  const { value, ...shown } = made;
-  expect(keys).toEqual([shown]);
-  expect(await json(`key revoke --id ${made.id}`)).toMatchObject({
-    id: made.id,
-    is_active: false,
-  });
-});
-
-test('limits of a company and of a key are set and reset', async () => {
-  const company = await newCompany();
-  const { id } = await json(`key create --company ${company} --name k --scopes admin`);
-  expect(await json(`limits set --company ${company} --read 500 --write 50 --admin 5`)).toEqual({
-    company_id: Number(company),
-    limits: { read: 500, write: 50, admin: 5, lookup: null },
-  });
-  expect(await json(`limits set --key ${id} --read 7`)).toEqual({
-    company_id: Number(company),
-    id,
-    limits: { read: 7, write: null, admin: null, lookup: null },
-  });
-  expect((await json(`limits set --key ${id} --read default`)).limits.read).toBeNull();
 });
 
 test("a portal owner's password is generated, or read from standard input and then not printed", async () => {

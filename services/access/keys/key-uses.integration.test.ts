@@ -28,13 +28,6 @@ const lastUsed = async (id: number): Promise<string | null> =>
 /** The uses of a report are written in order, so all earlier uses are written too. */
 const written = async (id: number, minute: number) => expect.poll(() => lastUsed(id)).toBe(iso(minute));
 
-test("a reported use becomes the key's last use, to the minute", async () => {
-  const id = await newKey();
-  const minute = thisMinute() - 5;
-  await report([[id, company_id, minute]]);
-  await written(id, minute);
-});
-
 test('the last use never precedes the creation: a key used in the minute it was created in', async () => {
   const id = await newKey();
   const minute = thisMinute() - 5;

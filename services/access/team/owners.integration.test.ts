@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { verifyPassword } from '../passwords/password.ts';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 
 const world = await testWorld();
@@ -8,20 +7,6 @@ const ask = operatorOf(await world.openBus('operator'));
 const { body: company } = await ask('createCompany', { name: 'Acme' });
 const { company_id } = company;
 const password = 'correct horse battery';
-
-test('an owner is stored with a hash that verifies', async () => {
-  const { status, body } = await ask('createPortalOwner', { company_id, email: 'Ada@Example.com', password });
-  expect({ status, body }).toEqual({
-    status: 201,
-    body: { id: expect.any(Number), company_id, email: 'Ada@Example.com' },
-  });
-  const [row] = await world.database.query<{ password_hash: string; role: string }>(
-    'SELECT * FROM portal_users WHERE id = ?',
-    [body.id],
-  );
-  expect(row?.role).toBe('owner');
-  expect(verifyPassword(password, row!.password_hash)).toBe(true);
-});
 
 test('an address is a member of a company only once, in any case, and may be a member of others too', async () => {
   const { body: other } = await ask('createCompany', { name: 'Other' });

@@ -12,7 +12,7 @@ import {
   type Totals,
   toTotals,
 } from './counts.ts';
-import { countedIn, keyLimits, limitHeaders, memberLimits, windowEndSeconds, windowOf } from './limiter.ts';
+import { countedIn, keyLimits, limitHeaders, windowEndSeconds, windowOf } from './limiter.ts';
 import type { LogWriter } from './log-writer.ts';
 import { claimOwnership, LogsSilentError } from './owner.ts';
 import type { Quorum } from './quorum.ts';
@@ -39,14 +39,6 @@ test('RATE_LIMIT_LOOKUP is overridden by the company, and that by the key', () =
   expect(keyLimits('lookup', { ...key, limits: { lookup: 3 } }, undefined, limits).company!.limit).toBe(60);
 });
 
-test("a key's own limit overrides its company's, and that overrides the configured one", () => {
-  const company = { version: 1, limits: { read: 10, write: 11 } };
-  expect(ownLimit('read', { ...key, limits: { read: 5 } }, company, limits)).toBe(5);
-  expect(ownLimit('write', { ...key, limits: { read: 5 } }, company, limits)).toBe(11);
-  expect(ownLimit('admin', key, company, limits)).toBe(200);
-  expect(ownLimit('read', key, undefined, limits)).toBe(60);
-});
-
 test("a company's ceiling is a multiple of its own limit or the configured one, never of a key's", () => {
   expect(keyLimits('read', { ...key, limits: { read: 5000 } }, undefined, limits)).toEqual({
     own: { name: 'read', slot: keySlot(5, 'read'), limit: 5000 },
@@ -54,23 +46,6 @@ test("a company's ceiling is a multiple of its own limit or the configured one, 
   });
   const company = { version: 1, limits: { read: 10 } };
   expect(keyLimits('read', key, company, limits).company!.limit).toBe(200);
-});
-
-test('a member of the portal has one limit, and no company above it', () => {
-  expect(memberLimits(3, limits)).toMatchObject({ own: { name: 'portal', limit: 1200 }, company: null });
-});
-
-test("the headers are the interface's five and the draft's two", () => {
-  const verdict = { admitted: true, name: 'read' as const, limit: 60, used: 13, resetSeconds: 1_800_000_060 };
-  expect(Object.fromEntries(limitHeaders(verdict, 1_800_000_025_400))).toEqual({
-    'X-RateLimit-Limit': '60',
-    'X-RateLimit-Remaining': '47',
-    'X-RateLimit-Reset': '1800000060',
-    'X-RateLimit-Window': '1m',
-    'X-RateLimit-Policy': 'read:60/1m',
-    'RateLimit-Policy': '"read";q=60;w=60',
-    RateLimit: '"read";r=47;t=35',
-  });
 });
 
 test('a temporary limit holds until its end, for keys without a limit of their own and for the ceiling', () => {
