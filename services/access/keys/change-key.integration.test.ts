@@ -1,22 +1,12 @@
 import { hashKeyValue } from '@causeway/identity';
 import { isRefusal, type KeyEntry, keyEntryName } from '@causeway/proto';
 import { randomHex } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
-import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { browserOf, openPortal } from '../testing/boot.ts';
 
-const world = await testWorld();
-await world.startAccess();
-const operator = operatorOf(await world.openBus('operator'));
-const gateway = await world.openBus('gateway');
-cleanUp((await joinAsGateway(gateway, 'gateway-1')).leave);
-const send = portalLaneOf(gateway);
-const password = 'seven otters juggle lanterns';
-const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
-await operator('createPortalOwner', { company_id, email: 'owner@example.com', password });
-const owner = browserOf(send);
-await owner.ask('signIn', { email: 'owner@example.com', password });
+const { world, send, newOwner } = await openPortal();
+const { browser: owner } = await newOwner();
 
 const table = await world.openTable();
 const nameOf = (value: string) => keyEntryName(hashKeyValue(value));

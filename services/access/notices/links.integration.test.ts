@@ -1,32 +1,19 @@
-import { cleanUp, testInbox } from '@causeway/runtime/testing';
+import { testInbox } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { browserOf, newAddress, openPortal, testPassword, tokenOf } from '../testing/boot.ts';
 import { linkMails } from './links.ts';
 
-const world = await testWorld();
 const inbox = await testInbox({});
 const mail = {
   url: inbox.smtpUrl,
   from: 'Causeway <no-reply@example.com>',
   portalUrl: 'https://crm.example.com/portal',
 };
-await world.startAccess({ mail, gatherMs: 0 });
-await world.startAccess({ mail, gatherMs: 0 });
-const operator = operatorOf(await world.openBus('operator'));
-const gateway = await world.openBus('gateway');
-cleanUp((await joinAsGateway(gateway, 'gateway-1')).leave);
-const send = portalLaneOf(gateway);
-const password = 'seven otters juggle lanterns';
-let serial = 0;
-const newAddress = () => `person${++serial}@example.com`;
+const { world, send, newOwner: openOwner } = await openPortal({ mail, gatherMs: 0 }, { mail, gatherMs: 0 });
 const newOwner = async () => {
-  const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
-  const email = newAddress();
-  await operator('createPortalOwner', { company_id, email, password });
-  const browser = browserOf(send, `198.51.100.${++serial}`);
-  await browser.ask('signIn', { email, password });
-  const invite = (to = newAddress()) => browser.ask('inviteMember', { email: to, role: 'viewer' });
-  return { companyId: company_id as number, browser, invite };
+  const owner = await openOwner();
+  const invite = (to = newAddress()) => owner.browser.ask('inviteMember', { email: to, role: 'viewer' });
+  return { ...owner, invite };
 };
 const mailsTo = (address: string) => inbox.mails().filter(({ recipients }) => recipients.includes(address));
 const later = (companyId: number, minutes: number) =>
@@ -64,7 +51,7 @@ test('an address gets one link in a quarter of an hour, whatever is revoked, rep
     expect((await invite(`${local!.toUpperCase()}@${same}`)).mailed).toBe(false);
   const { link } = await invite(serialAddress);
   const { user } = await browserOf(send).ask('acceptInvitation', {
-    ...{ token: String(link).split('#')[1], name: 'Ada', password },
+    ...{ token: tokenOf(link), name: 'Ada', password: testPassword },
   });
   const reset = () => browser.ask('offerPasswordReset', undefined, [String(user.id)]);
   expect((await reset()).mailed).toBe(false);

@@ -1,20 +1,21 @@
 import { join } from 'node:path';
 import { type Notice, writeNotices } from '@causeway/identity';
-import { cleanUp, testInbox, testProcess } from '@causeway/runtime/testing';
+import { testInbox, testProcess } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   browserOf,
-  joinAsGateway,
+  newAddress,
+  openPortal,
   operatorOf,
-  portalLaneOf,
+  testPassword,
   testPortal,
   testWorld,
+  tokenOf,
 } from '../testing/boot.ts';
 import { messagesPerHour } from './plan.ts';
 
 // Mails of notices and links, from the rows of their causes to a real SMTP server.
 
-const world = await testWorld();
 let refuse: (() => Promise<void>) | undefined;
 const inbox = await testInbox({ onMail: async () => refuse?.() });
 const mail = {
@@ -23,23 +24,13 @@ const mail = {
   portalUrl: 'https://crm.example.com/portal',
 };
 // Two replicas: whatever is told twice by them is a fault.
-await world.startAccess({ mail, gatherMs: 0 });
-await world.startAccess({ mail, gatherMs: 0 });
+const { world, send, newOwner } = await openPortal({ mail, gatherMs: 0 }, { mail, gatherMs: 0 });
 const db = world.openDb();
-const operator = operatorOf(await world.openBus('operator'));
-const gateway = await world.openBus('gateway');
-const { leave } = await joinAsGateway(gateway, 'gateway-1');
-cleanUp(leave);
-const send = portalLaneOf(gateway);
 const rowsOf = <Row>(sql: string, ...values: readonly unknown[]) => world.database.query<Row>(sql, values);
 beforeEach(() => {
   refuse = undefined;
 });
 
-const password = 'seven otters juggle lanterns';
-let serial = 0;
-const newAddress = () => `person${++serial}@example.com`;
-const tokenOf = (link: unknown) => String(link).split('#')[1];
 const mailsTo = (address: string) => inbox.mails().filter(({ recipients }) => recipients.includes(address));
 const subjectsTo = (address: string) => mailsTo(address).map(({ subject }) => subject);
 const settled = (companyId: number) =>
@@ -64,25 +55,9 @@ const refused = async (companyId: number) => {
 const sendAgain = (companyId: number) =>
   rowsOf('UPDATE notice_sends SET due_utc = due_utc + INTERVAL 1 HOUR WHERE company_id = ?', companyId);
 
-const newCompany = async (name = 'Acme') => {
-  const address = `198.51.${++serial >> 8}.${serial & 255}`;
-  const { company_id } = (await operator('createCompany', { name })).body;
-  const email = newAddress();
-  await operator('createPortalOwner', { company_id, email, password });
-  const owner = browserOf(send, address);
-  await owner.ask('signIn', { email, password });
-  const member = async (role: string, memberName = 'Ada') => {
-    const its = newAddress();
-    const { link } = await owner.ask('inviteMember', { email: its, role });
-    const browser = browserOf(send, address);
-    const { user } = await browser.ask('acceptInvitation', {
-      token: tokenOf(link),
-      name: memberName,
-      password,
-    });
-    return { browser, id: user.id as number, email: its };
-  };
-  return { companyId: company_id as number, owner: { browser: owner, email }, member };
+const newCompany = async (name?: string) => {
+  const { companyId, join, ...owner } = await newOwner(name);
+  return { companyId, owner, member: join };
 };
 
 const failing = (companyId: number, subscription: number, name = `Subscription ${subscription}`): Notice => ({
@@ -336,7 +311,7 @@ test('a process that is killed while it sends loses no mail, and the mail keeps 
   const ask = operatorOf(await own.openBus('operator'));
   const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
   const email = newAddress();
-  await ask('createPortalOwner', { company_id, email, password });
+  await ask('createPortalOwner', { company_id, email, password: testPassword });
   await writeNotices(own.openDb(), [failing(company_id, 5, 'Billing')]);
   await expect.poll(() => own.database.query('SELECT 1 FROM notice_sends')).toHaveLength(2);
   await started.promise;
@@ -401,16 +376,8 @@ describe('a link', () => {
   });
 
   test('is only shown where no mail is configured', async () => {
-    const own = await testWorld();
-    await own.startAccess();
-    const ask = operatorOf(await own.openBus('operator'));
-    const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-    const email = newAddress();
-    await ask('createPortalOwner', { company_id, email, password });
-    const ownGateway = await own.openBus('gateway');
-    cleanUp((await joinAsGateway(ownGateway, 'gateway-1')).leave);
-    const owner = browserOf(portalLaneOf(ownGateway));
-    await owner.ask('signIn', { email, password });
+    const { world: own, newOwner: openOwner } = await openPortal();
+    const { browser: owner } = await openOwner();
     const answer = await owner.ask('inviteMember', { email: newAddress(), role: 'viewer' });
     expect(answer).toMatchObject({ mailed: false, link: expect.stringContaining('#') });
     expect((await owner.ask('getNoticeSettings')).mailsFrom).toBeNull();

@@ -1,19 +1,11 @@
 import { type Actor, type Role, resolveSessionOperation, sessionTokenHeader } from '@causeway/proto';
-import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { openPortal, testPassword as password } from '../testing/boot.ts';
 
 // What an attacker with a gateway can do: send anything over its lane.
 
-const world = await testWorld();
-await world.startAccess();
-const ask = operatorOf(await world.openBus('operator'));
-const gateway = await world.openBus('gateway');
-const { leave } = await joinAsGateway(gateway, 'gateway-1');
-cleanUp(leave);
-const send = portalLaneOf(gateway);
+const { world, operator: ask, send } = await openPortal();
 
-const password = 'seven otters juggle lanterns';
 const here = { address: '203.0.113.7', userAgent: 'test' };
 
 const owner = async (email: string) => {

@@ -1,30 +1,13 @@
-import { cleanUp } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { newAuthenticator } from '../testing/authenticator.ts';
-import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { browserOf, newNetwork, openPortal, testPassword as password, tokenOf } from '../testing/boot.ts';
 
-const world = await testWorld();
 let clockMs = Date.now();
-await world.startAccess({ now: () => new Date(clockMs) });
-const operator = operatorOf(await world.openBus('operator'));
-const gateway = await world.openBus('gateway');
-const { leave } = await joinAsGateway(gateway, 'gateway-1');
-cleanUp(leave);
-const send = portalLaneOf(gateway);
+const { world, operator, send, newOwner } = await openPortal({ now: () => new Date(clockMs) });
 
-const password = 'seven otters juggle lanterns';
 const origin = 'http://localhost:8080';
-let serial = 0;
-const newBrowser = () => browserOf(send, `198.51.100.${++serial % 250}`);
+const newBrowser = () => browserOf(send, newNetwork());
 
-const newOwner = async () => {
-  const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
-  const email = `owner${++serial}@example.com`;
-  await operator('createPortalOwner', { company_id, email, password });
-  const browser = newBrowser();
-  await browser.ask('signIn', { email, password });
-  return { browser, email, companyId: company_id as number };
-};
 type Owner = Awaited<ReturnType<typeof newOwner>>;
 
 const addPasskey = async ({ browser }: Pick<Owner, 'browser'>) => {
@@ -93,7 +76,7 @@ describe('A passkey', () => {
         email: owner.email,
         two_factor,
       });
-      const done = await newBrowser().ask('resetPassword', { token: body.link.split('#')[1], password });
+      const done = await newBrowser().ask('resetPassword', { token: tokenOf(body.link), password });
       expect(done.status).toBe(204);
     };
     await reset(false);
@@ -147,22 +130,13 @@ describe('An assertion is refused', () => {
     const removed = await addPasskey(owner);
     await owner.browser.ask('removePasskey', undefined, [String(removed.id)]);
     expect(await statusOf(removed.get(await challenge()))).toBe(401);
-    const invited = await owner.browser.ask('inviteMember', {
-      email: `left${++serial}@example.com`,
-      role: 'admin',
-    });
-    const browser = newBrowser();
-    const { user } = await browser.ask('acceptInvitation', {
-      token: invited.link.split('#')[1],
-      name: 'Mallory',
-      password,
-    });
-    const passkey = await addPasskey({ browser });
+    const left = await owner.join('admin');
+    const passkey = await addPasskey(left);
     const before = await challenge();
-    await owner.browser.ask('removeMember', undefined, [String(user.id)]);
+    await owner.browser.ask('removeMember', undefined, [String(left.id)]);
     expect(await statusOf(passkey.get(before))).toBe(401);
     expect(
-      await world.database.query(`SELECT COUNT(*) AS n FROM portal_passkeys WHERE user_id = ${user.id}`),
+      await world.database.query(`SELECT COUNT(*) AS n FROM portal_passkeys WHERE user_id = ${left.id}`),
     ).toMatchObject([{ n: 0 }]);
   });
 
@@ -244,18 +218,12 @@ describe('Between the proof and the operation that it was for', () => {
   const key = { name: 'Zapier', scopes: ['events:read'] };
   const setting = async () => {
     const owner = await newOwner();
-    const { link } = await owner.browser.ask('inviteMember', {
-      email: `m${++serial}@example.com`,
-      role: 'admin',
-    });
-    const browser = newBrowser();
-    const accepted = { token: link.split('#')[1], name: 'Mallory', password };
-    const { user } = await browser.ask('acceptInvitation', accepted);
+    const { browser, id } = await owner.join('admin');
     const passkey = await addPasskey({ browser });
     clockMs += 600_001;
     await owner.browser.ask('proveIdentity', { password });
     const credential = passkey.get(await browser.ask('startProof'));
-    return { owner, browser, id: String(user.id), passkey, credential };
+    return { owner, browser, id: String(id), passkey, credential };
   };
 
   test('a colleague is removed: neither the proof nor what it was for succeeds', async () => {
@@ -359,20 +327,7 @@ describe('A change of rights', () => {
 describe('A required second factor', () => {
   test('is switched on only by who has one, holds open sessions at their next request, and leads new members there', async () => {
     const owner = await newOwner();
-    const join = async () => {
-      const { link } = await owner.browser.ask('inviteMember', {
-        email: `m${++serial}@example.com`,
-        role: 'admin',
-      });
-      const browser = newBrowser();
-      const joined = await browser.ask('acceptInvitation', {
-        token: link.split('#')[1],
-        name: 'Ada',
-        password,
-      });
-      return { browser, joined };
-    };
-    const member = await join();
+    const member = await owner.join('admin');
     expect((await owner.browser.ask('requireSecondFactor', { required: true })).status).toBe(409);
     const passkey = await addPasskey(owner);
     expect((await owner.browser.ask('requireSecondFactor', { required: true })).status).toBe(204);
@@ -388,7 +343,7 @@ describe('A required second factor', () => {
     ] as const)
       expect(await browser.ask(operation)).toMatchObject({ status: 403, reason: 'second_factor_required' });
     expect((await browser.ask('getSession')).company.secondFactorRequired).toBe(true);
-    const late = await join();
+    const late = await owner.join('admin');
     expect(late.joined).toMatchObject({ status: 201, company: { secondFactorRequired: true } });
     expect((await late.browser.ask('listTeam')).status).toBe(403);
     const own = await addPasskey(late);
@@ -399,7 +354,7 @@ describe('A required second factor', () => {
     expect(passkey.codes).toHaveLength(10);
     const reset = { company_id: owner.companyId, email: owner.email, two_factor: true };
     const { body } = await operator('resetPortalOwner', reset);
-    await newBrowser().ask('resetPassword', { token: body.link.split('#')[1], password });
+    await newBrowser().ask('resetPassword', { token: tokenOf(body.link), password });
     const again = newBrowser();
     expect((await again.ask('signIn', { email: owner.email, password })).mfaRequired).toBe(false);
     expect((await again.ask('requireSecondFactor', { required: false })).status).toBe(403);

@@ -4,22 +4,15 @@ import { randomHex } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { openPortal, testPassword as password } from '../testing/boot.ts';
 import { handleOf } from './assertions.ts';
 
 // Strangers guess passwords: the effect on members and operators.
 
-const world = await testWorld();
 /** Starts at the beginning of a day (UTC), because attempts are counted by day. Tests advance it. */
 let clockMs = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
-await world.startAccess({ now: () => new Date(clockMs) });
-const ask = operatorOf(await world.openBus('operator'));
-const gateway = await world.openBus('gateway');
-const { leave } = await joinAsGateway(gateway, 'gateway-1');
-cleanUp(leave);
-const send = portalLaneOf(gateway);
+const { world, operator: ask, send } = await openPortal({ now: () => new Date(clockMs) });
 
-const password = 'seven otters juggle lanterns';
 const wrong = 'not the password at all';
 const from = (address: string): Actor => ({ user: null, address, userAgent: 'test' });
 const signIn = async (email: string, given: string, address: string): Promise<number> =>

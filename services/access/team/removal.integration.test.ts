@@ -1,45 +1,16 @@
 import { cleanUp, waitsForLock } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
-import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { browserOf, newAddress, openPortal, tokenOf } from '../testing/boot.ts';
 
 // Ways back that a removed or demoted admin prepared.
 
-const world = await testWorld();
-await world.startAccess();
-const operator = operatorOf(await world.openBus('operator'));
-const gateway = await world.openBus('gateway');
-const { leave, heard } = await joinAsGateway(gateway, 'gateway-1');
-cleanUp(leave);
-const send = portalLaneOf(gateway);
-
-const password = 'seven otters juggle lanterns';
-let serial = 0;
-const newAddress = () => `person${++serial}@example.com`;
-const tokenOf = (link: unknown) => String(link).split('#')[1];
+const { world, heard, send, newOwner } = await openPortal();
 
 const newTeam = async () => {
-  // Each team uses a network of its own, because attempts are counted by network.
-  const address = `198.51.${++serial >> 8}.${serial & 255}`;
-  const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
-  const email = newAddress();
-  await operator('createPortalOwner', { company_id, email, password });
-  const owner = browserOf(send, address);
-  await owner.ask('signIn', { email, password });
-  const join = async (role: string) => {
-    const { link } = await owner.ask('inviteMember', { email: newAddress(), role });
-    const browser = browserOf(send, address);
-    const { user } = await browser.ask('acceptInvitation', {
-      token: tokenOf(link),
-      name: 'Mallory',
-      password,
-    });
-    return { browser, id: user.id as number };
-  };
-  const admin = await join('admin');
-  const member = await join('viewer');
-  const nobody = browserOf(send, address);
-  return { companyId: company_id as number, owner, admin, member, nobody };
+  const { companyId, browser: owner, join } = await newOwner();
+  const [admin, member] = [await join('admin'), await join('viewer')];
+  return { companyId, owner, admin, member, nobody: browserOf(send) };
 };
 
 const prepare = async ({ admin, member }: Awaited<ReturnType<typeof newTeam>>) => {

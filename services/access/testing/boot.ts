@@ -10,6 +10,7 @@ import {
   type MemberOperationId,
   type OperatorOperationId,
   type ResolvedSession,
+  type Role,
   resolveSessionOperation,
   sessionTokenHeader,
 } from '@causeway/proto';
@@ -144,6 +145,43 @@ export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.
     },
   };
   return browser;
+};
+
+export const testPassword = 'seven otters juggle lanterns';
+let serial = 0;
+export const newAddress = (): string => `person${++serial}@example.com`;
+/** Attempts are counted by network. */
+export const newNetwork = (): string => `198.51.${++serial >> 8}.${serial & 255}`;
+export const tokenOf = (link: unknown): string => String(link).split('#')[1]!;
+
+/** Replicas of access, each with its options, behind a gateway. By default one. */
+export const openPortal = async (...replicas: readonly Partial<AccessOptions>[]) => {
+  const world = await testWorld();
+  for (const options of replicas.length > 0 ? replicas : [{}]) await world.startAccess(options);
+  const operator = operatorOf(await world.openBus('operator'));
+  const gateway = await world.openBus('gateway');
+  const { heard, leave } = await joinAsGateway(gateway, 'gateway-1');
+  cleanUp(leave);
+  const send = portalLaneOf(gateway);
+  /** An owner who is signed in, with a company of their own, which others can join. */
+  const newOwner = async (name = 'Acme') => {
+    const address = newNetwork();
+    const { company_id } = (await operator('createCompany', { name })).body;
+    const email = newAddress();
+    await operator('createPortalOwner', { company_id, email, password: testPassword });
+    const browser = browserOf(send, address);
+    await browser.ask('signIn', { email, password: testPassword });
+    const join = async (role: Role, memberName = 'Ada') => {
+      const invited = { email: newAddress(), role };
+      const { link } = await browser.ask('inviteMember', invited);
+      const joining = browserOf(send, address);
+      const given = { token: tokenOf(link), name: memberName, password: testPassword };
+      const joined = await joining.ask('acceptInvitation', given);
+      return { browser: joining, email: invited.email, id: joined.user.id as number, joined };
+    };
+    return { browser, email, companyId: company_id as number, join };
+  };
+  return { world, operator, gateway, heard, send, newOwner };
 };
 
 /** A gateway as the key table sees it: listed, renewing its entry, and confirming changes after `answerAfterMs`. */

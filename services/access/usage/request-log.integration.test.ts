@@ -3,24 +3,15 @@ import { readPartitions } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { openPortal, testWorld } from '../testing/boot.ts';
 
-const world = await testWorld();
-await world.startAccess();
-await world.startAccess();
-const bus = await world.openBus('gateway');
-cleanUp((await joinAsGateway(bus, 'gateway-1')).leave);
-const operator = operatorOf(await world.openBus('operator'));
-const password = 'seven otters juggle lanterns';
-const openOwner = async (email: string) => {
-  const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
-  await operator('createPortalOwner', { company_id, email, password });
-  const owner = browserOf(portalLaneOf(bus));
-  await owner.ask('signIn', { email, password });
+const { world, gateway: bus, newOwner } = await openPortal({}, {});
+const openOwner = async () => {
+  const { companyId, browser: owner } = await newOwner();
   const { id } = await owner.ask('createApiKey', { name: 'Zapier', scopes: ['integrations:read'] });
-  return { companyId: company_id as number, owner, id: id as number };
+  return { companyId, owner, id: id as number };
 };
-const { companyId, owner, id } = await openOwner('owner@example.com');
+const { companyId, owner, id } = await openOwner();
 const nowMs = Date.now();
 
 let serial = 0;
@@ -102,7 +93,7 @@ test('calls are counted by scope, and those with the old secret by themselves', 
 test('requests are counted by key, day and operation, with those over a limit, for whole days only', async () => {
   const dayMs = 86_400_000;
   const midnight = Math.floor(nowMs / dayMs - 2) * dayMs - 9 * 3_600_000;
-  const { owner: counted } = await openOwner('counted@example.com');
+  const { owner: counted } = await openOwner();
   const { id: key } = await counted.ask('createApiKey', { name: 'SAP', scopes: ['integrations:read'] });
   const company = (await counted.ask('getSession')).company.id;
   const row = (at: number, status: number, requests = 1) =>
@@ -133,7 +124,7 @@ test('requests are counted by key, day and operation, with those over a limit, f
 });
 
 test('however often a company counts its requests, others get their connections to the database', async () => {
-  const stranger = await openOwner('bystander@example.com');
+  const stranger = await openOwner();
   const outside = await createConnection(world.database.url);
   cleanUp(() => outside.end());
   await outside.query('LOCK TABLES request_log WRITE');
@@ -158,7 +149,7 @@ test('however often a company counts its requests, others get their connections 
 });
 
 test('a stranger sees nothing of it', async () => {
-  const stranger = await openOwner('stranger@example.com');
+  const stranger = await openOwner();
   expect((await list('', stranger.owner)).requests).toEqual([]);
   expect((await stranger.owner.ask('getKeyUse', undefined, [String(id)])).status).toBe(404);
 });
