@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from './errors.ts';
-import { contract as c, contract, type keyOperations } from './operations.ts';
+import type { Operation } from './operation.ts';
+import { contract as c, type keyOperations } from './operations.ts';
 import { readBatch } from './parse/batch.ts';
 import { maxDetails } from './parse/scan-json.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
@@ -21,7 +22,7 @@ const refused = (run: () => unknown) => {
 };
 const refusedQuery = (operation: (typeof keyOperations)[number], raw: string) =>
   refused(() => parseQuery(operation, raw));
-const refusedBody = (operation: (typeof keyOperations)[number], value: unknown, params?: string[]) =>
+const refusedBody = (operation: Operation, value: unknown, params?: string[]) =>
   refused(() => parseBody(operation, json(value), params));
 
 describe('a query', () => {
@@ -237,17 +238,6 @@ describe('a body', () => {
     expect(refusedBody(c.createLead, { ...person, employee: null }).text).toBe('unknown field: employee');
   });
 
-  test('of an update treats a blank as null, which clears the field', () => {
-    expect(parseBody(c.updateLead, json({ phone: ' ', city: '', zip: null }), ['5'])).toEqual({
-      phone: null,
-      city: null,
-      zip: null,
-    });
-    for (const email of ['', ' ', null])
-      expect(refusedBody(c.updateLead, { email }, ['5']).text).toBe('email is required');
-    expect(parseBody(c.updateSubscription, json({ name: '' }), ['5'])).toEqual({ name: null });
-  });
-
   test('treats null or a blank beside its alternative as absent', () => {
     const of = (body: object) => parseBody(c.updateClientStatus, json(body), ['5']);
     expect(of({ new_status: 'Client - Paused', new_status_id: null }).new_status).toEqual({
@@ -388,14 +378,16 @@ describe("an update's body", () => {
     expect(parseBody(c.updateClient, json({ employee_id: 7 }), ['5'])).toEqual({ employee_id: 7 });
   });
 
-  test('clears an optional field with null, never a required one', () => {
-    expect(parseBody(c.updateClient, json({ phone: null, zip: null, external_id: null }), ['5'])).toEqual({
-      phone: null,
-      zip: null,
-      external_id: null,
-    });
-    for (const name of ['first_name', 'last_name', 'email'])
-      expect(refusedBody(c.updateClient, { [name]: null }, ['5']).text).toBe(`${name} is required`);
+  test('clears an optional field with null or a blank, never a required one', () => {
+    for (const empty of ['', ' ', null]) {
+      expect(parseBody(c.updateClient, json({ phone: empty, external_id: empty }), ['5'])).toEqual({
+        phone: null,
+        external_id: null,
+      });
+      expect(parseBody(c.updateSubscription, json({ name: empty }), ['5'])).toEqual({ name: null });
+      for (const name of ['first_name', 'last_name', 'email'])
+        expect(refusedBody(c.updateClient, { [name]: empty }, ['5']).text).toBe(`${name} is required`);
+    }
     expect(refusedBody(c.updateAffiliate, { is_active: null }, ['5']).text).toBe(
       'is_active must not be null',
     );
@@ -413,16 +405,7 @@ test('the field that selects the kind of a body is reported like any other field
   expect(told({ kind: 'all' }).text).toMatch(/^kind must be one of \w+, /);
 });
 
-const read = (text: string, query = '') => readBatch(contract.batchLeads, { query, body: Buffer.from(text) });
-const refusalOf = (text: string, query = ''): Problem => {
-  try {
-    read(text, query);
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
-};
+const read = (text: string) => readBatch(c.batchLeads, { query: '', body: Buffer.from(text) });
 
 const item = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' };
 const batchOf = (...items: readonly unknown[]) => JSON.stringify({ mode: 'create', items });
@@ -449,7 +432,7 @@ describe('readBatch', () => {
     ['{"mode":"create","items":[1e999]}', 'items[0]', 'wrong_kind'],
     ['{"mode":"create","mode":"create","items":[{}]}', 'mode', 'must_agree'],
   ])('%s: %s %s', (text, field, code) => {
-    expect(refusalOf(text).details).toMatchObject([{ field, code }]);
+    expect(refused(() => read(text))).toMatchObject({ fields: [field], codes: [code] });
   });
 
   test('what the text of an item breaks belongs to that item', () => {
@@ -473,6 +456,57 @@ describe('readBatch', () => {
   test('with more problems than are noted, no item passes unjudged', () => {
     const twice = '{"city":"a","city":"b"}';
     const text = `{"mode":"create","items":[${Array(100).fill(twice).join(',')}]}`;
-    expect(refusalOf(text).details).toHaveLength(maxDetails);
+    expect(refused(() => read(text)).fields).toHaveLength(maxDetails);
+  });
+});
+
+describe('an operator', () => {
+  const parsedBody = (operation: Operation, body: unknown) => parseBody(operation, json(body));
+
+  test('a key needs a company, a name and known scopes, which are kept once and in order', () => {
+    const key = { company_id: 1001, name: 'Zapier' };
+    expect(parsedBody(c.createKey, { ...key, scopes: ['admin', 'events:read', 'admin'] })).toEqual({
+      ...key,
+      scopes: ['events:read', 'admin'],
+    });
+    expect(refusedBody(c.createKey, { ...key, scopes: [] }).text).toMatch(/^at least one scope is required/);
+    expect(refusedBody(c.createKey, { ...key, scopes: ['everything'] }).text).toMatch(
+      /^scopes\[0\] must be one of /,
+    );
+    expect(refusedBody(c.createKey, { ...key, company_id: '1001', scopes: ['admin'] }).text).toBe(
+      'company_id must be a positive integer',
+    );
+  });
+
+  test('limits are set on exactly one company or key, and null resets one', () => {
+    expect(parsedBody(c.setLimits, { id: 7, read: 500, write: null })).toEqual({
+      id: 7,
+      read: 500,
+      write: null,
+    });
+    expect(refusedBody(c.setLimits, { read: 5 }).text).toBe('either company_id or id (of a key) is required');
+    expect(refusedBody(c.setLimits, { company_id: 1, id: 2, read: 5 }).text).toBe(
+      'either company_id or id (of a key) is required',
+    );
+    expect(refusedBody(c.setLimits, { company_id: 1 }).text).toBe(
+      'at least one of read, write, admin and lookup is required',
+    );
+    for (const read of [0, -1, 1.5, '60', 1e12])
+      expect(refusedBody(c.setLimits, { company_id: 1, read }).text).toBe(
+        'read must be a positive integer, or null for the default',
+      );
+  });
+
+  test("a portal owner's password is not changed, and must be long", () => {
+    const owner = { company_id: 1001, email: 'owner@example.com' };
+    expect(parsedBody(c.createPortalOwner, { ...owner, password: '  twelve chars ' })).toMatchObject({
+      password: '  twelve chars ',
+    });
+    expect(refusedBody(c.createPortalOwner, { ...owner, password: 'short' }).text).toBe(
+      'password must be at least 12 characters',
+    );
+    expect(
+      refusedBody(c.createPortalOwner, { ...owner, email: 'owner', password: 'x'.repeat(12) }).text,
+    ).toBe('email must be one valid email address');
   });
 });

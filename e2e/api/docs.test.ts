@@ -251,12 +251,7 @@ describe('The pages of the portal', () => {
       expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
       if (/\.(?:js|css)$/.test(file)) expect(headers['content-encoding']).toBe('br');
     }
-    for (const path of [
-      '//portal/assets/none.js',
-      '//portal/.vite/manifest.json',
-      '//portal/%2e%2e/package.json',
-    ])
-      expect((await world.ask(path)).status).toBe(404);
+    expect((await world.ask('//portal/%2e%2e/package.json')).status).toBe(404);
     const post = await world.ask('//portal/', { method: 'POST', body: '{}' });
     expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
   });

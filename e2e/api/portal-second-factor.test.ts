@@ -16,21 +16,24 @@ beforeEach(moveElsewhere);
 
 const stepNow = (): number => Math.floor(Date.now() / 30_000);
 
-/** An owner with the second factor on; the time step of its first code is over. */
-const openGuarded = async (): Promise<
-  Member & { companyId: number; secret: string; recoveryCodes: string[] }
-> => {
-  const { companyId, owner } = await openTeam(world);
-  const { json } = await owner.browser.ask('POST', '/profile/totp');
-  const confirmed = await owner.browser.ask('POST', '/profile/totp/confirm', {
-    code: totpCode(json.secret, stepNow()),
-  });
+/** Turns the second factor on. @returns its secret and recovery codes. */
+const turnOn = async ({ browser }: Member): Promise<{ secret: string; recoveryCodes: string[] }> => {
+  const { secret } = (await browser.ask('POST', '/profile/totp')).json;
+  const code = totpCode(secret, stepNow());
+  const confirmed = await browser.ask('POST', '/profile/totp/confirm', { code });
   expect(confirmed.status).toBe(200);
+  return { secret, recoveryCodes: confirmed.json.recoveryCodes };
+};
+
+/** An owner with the second factor on; the time step of its first code is over. */
+const openGuarded = async () => {
+  const { companyId, owner } = await openTeam(world);
+  const factor = await turnOn(owner);
   await world.sql('UPDATE portal_users SET totp_step = totp_step - 2 WHERE company_id = ? AND id = ?', [
     companyId,
     owner.id,
   ]);
-  return { ...owner, companyId, secret: json.secret, recoveryCodes: confirmed.json.recoveryCodes };
+  return { ...owner, companyId, ...factor };
 };
 
 test('The secret is shown once, sealed in the database, and takes effect once confirmed with a code', async () => {
@@ -109,8 +112,7 @@ test('Turning it on ends the other sessions, and after turning it off the passwo
   const { owner } = await openTeam(world);
   const other = openBrowser(world);
   await other.signIn(owner);
-  const { json } = await owner.browser.ask('POST', '/profile/totp');
-  await owner.browser.ask('POST', '/profile/totp/confirm', { code: totpCode(json.secret, stepNow()) });
+  await turnOn(owner);
   expect((await other.ask('GET', '/session')).status).toBe(401);
   expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
 
@@ -147,9 +149,7 @@ describe('Without the app and the recovery codes', () => {
   /** A member of this role with the second factor on. */
   const joinGuarded = async (team: Team, role: Role): Promise<Member> => {
     const member = await team.join(role);
-    const { json } = await member.browser.ask('POST', '/profile/totp');
-    const code = totpCode(json.secret, stepNow());
-    expect((await member.browser.ask('POST', '/profile/totp/confirm', { code })).status).toBe(200);
+    await turnOn(member);
     return member;
   };
 

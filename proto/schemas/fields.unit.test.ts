@@ -131,12 +131,6 @@ describe.each(table)('%s', (_, schema, good, bad) => {
   });
 });
 
-test('texts are trimmed, and a blank optional text means no value', () => {
-  expect(f.personName.parse(' Ada Mary ')).toBe('Ada Mary');
-  expect(f.city.parse('   ')).toBeNull();
-  expect(f.email.parse(' Ada@Example.com ')).toBe('Ada@Example.com');
-});
-
 const problemOf = (url: string): string | undefined => targetUrl.safeParse(url).error?.issues[0]?.message;
 
 describe("A subscription's URL", () => {

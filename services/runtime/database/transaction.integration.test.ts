@@ -8,7 +8,7 @@ import { connectDatabase } from './connect.ts';
 import { later } from './driver.ts';
 import { CommitOutcomeUnknown } from './errors.ts';
 import { acrossTenants } from './tenant-guard.ts';
-import { startProxy } from './testing/proxy.ts';
+import { startProxy, type Verdict } from './testing/proxy.ts';
 import { transaction } from './transaction.ts';
 import { parseMysqlUrl } from './url.ts';
 
@@ -51,6 +51,25 @@ const retries = async (reason: string): Promise<number> => {
   return values?.find(({ labels }) => labels.reason === reason)?.value ?? 0;
 };
 
+/** Another client that locks a row until it ends its transaction. */
+const holdRow = async () => {
+  const holder = await createConnection(parseMysqlUrl(database.url));
+  onTestFinished(() => holder.destroy());
+  await holder.query('BEGIN');
+  await holder.query("SELECT * FROM accounts WHERE company_id = 1 AND name = 'a' FOR UPDATE");
+  return holder;
+};
+
+/** A pool of one connection, whose requests are seen on their way. */
+const connectThrough = async (onRequest: (request: Buffer) => Verdict) => {
+  const proxy = await startProxy(parseMysqlUrl(database.url), onRequest);
+  const url = new URL(database.url);
+  url.port = String(proxy.port);
+  const own = connectDatabase<Tables>({ url: url.href, poolSize: 1, tenantTables: new Set(['accounts']) });
+  onTestFinished(() => own.close());
+  return own;
+};
+
 /** Two transactions that wait for each other, at most once each. */
 const meeting = () => {
   let arrived = 0;
@@ -75,14 +94,18 @@ beforeEach(async () => {
 });
 
 describe('a transaction', () => {
-  it('rolls back when its work throws, and throws the same', async () => {
+  it('rolls back when its work throws, throws the same, and runs no effect', async () => {
     const failure = new Error('no');
+    let effects = 0;
     const work = transaction(db, async (trx) => {
+      trx.onCommit(() => effects++);
       await add(trx, 'a', 5);
       throw failure;
     });
     await expect(work).rejects.toBe(failure);
     expect(await balances()).toEqual({ a: 0, b: 0 });
+    await sleep(20);
+    expect(effects).toBe(0);
   });
 
   it('is retried after a deadlock, so that both sides commit', async () => {
@@ -183,10 +206,7 @@ describe('a transaction', () => {
   });
 
   it('is retried when a lock is not granted in time', async () => {
-    const holder = await createConnection(parseMysqlUrl(database.url));
-    onTestFinished(() => holder.destroy());
-    await holder.query('BEGIN');
-    await holder.query("SELECT * FROM accounts WHERE company_id = 1 AND name = 'a' FOR UPDATE");
+    const holder = await holdRow();
     let runs = 0;
     await transaction(db, async (trx) => {
       if (++runs === 2) await holder.query('ROLLBACK');
@@ -198,10 +218,7 @@ describe('a transaction', () => {
   });
 
   it('gives up after its attempts and throws the error of the last', async () => {
-    const holder = await createConnection(parseMysqlUrl(database.url));
-    onTestFinished(() => holder.destroy());
-    await holder.query('BEGIN');
-    await holder.query("SELECT * FROM accounts WHERE company_id = 1 AND name = 'a' FOR UPDATE");
+    await holdRow();
     let runs = 0;
     const work = transaction(
       db,
@@ -215,9 +232,11 @@ describe('a transaction', () => {
     expect(runs).toBe(2);
   });
 
-  it('is retried when its connection is killed between two statements', async () => {
+  it('is retried when its connection is killed between two statements, and runs its effect once', async () => {
     let runs = 0;
+    let effects = 0;
     await transaction(db, async (trx) => {
+      trx.onCommit(() => effects++);
       await add(trx, 'a', 1);
       if (++runs === 1) await database.query('KILL ?', [await connectionIdOf(trx)]);
       await add(trx, 'b', 1);
@@ -225,6 +244,7 @@ describe('a transaction', () => {
     expect(runs).toBe(2);
     expect(await balances()).toEqual({ a: 1, b: 1 });
     expect(db.use().inUse).toBe(0);
+    await expect.poll(() => effects).toBe(1);
   });
 
   it('is retried when its connection is killed during a statement', async () => {
@@ -260,17 +280,9 @@ describe('a transaction', () => {
     ['after the server has done it', 'pass, then hang up', 5],
   ] as const) {
     it(`says that the outcome is unknown, and is not retried, when COMMIT is lost ${when}`, async () => {
-      const proxy = await startProxy(parseMysqlUrl(database.url), (request) =>
+      const cut = await connectThrough((request) =>
         request.toString('latin1').endsWith('commit') ? verdict : 'pass',
       );
-      const url = new URL(database.url);
-      url.port = String(proxy.port);
-      const cut = connectDatabase<Tables>({
-        url: url.href,
-        poolSize: 1,
-        tenantTables: new Set(['accounts']),
-      });
-      onTestFinished(() => cut.close());
       let runs = 0;
       let effects = 0;
       const work = transaction(cut, async (trx) => {
@@ -296,29 +308,6 @@ describe('a transaction', () => {
     });
     await expect.poll(() => seen).toEqual(expect.arrayContaining(['second', 'first 5']));
   });
-
-  it('runs no effect after a rollback', async () => {
-    let effects = 0;
-    await transaction(db, async (trx) => {
-      trx.onCommit(() => effects++);
-      await add(trx, 'a', 5);
-      throw new Error('no');
-    }).catch(() => {});
-    await sleep(20);
-    expect(effects).toBe(0);
-  });
-
-  it('runs an effect once, however many attempts it took', async () => {
-    let runs = 0;
-    let effects = 0;
-    await transaction(db, async (trx) => {
-      trx.onCommit(() => effects++);
-      if (++runs === 1) await database.query('KILL ?', [await connectionIdOf(trx)]);
-      await add(trx, 'a', 5);
-    });
-    await expect.poll(() => effects).toBe(1);
-    expect(runs).toBe(2);
-  });
 });
 
 describe('a deferred statement', () => {
@@ -327,14 +316,10 @@ describe('a deferred statement', () => {
 
   const recorded = async () => {
     const requests: string[] = [];
-    const proxy = await startProxy(parseMysqlUrl(database.url), (request) => {
+    const own = await connectThrough((request) => {
       requests.push(request.toString('latin1'));
       return 'pass';
     });
-    const url = new URL(database.url);
-    url.port = String(proxy.port);
-    const own = connectDatabase<Tables>({ url: url.href, poolSize: 1, tenantTables: new Set(['accounts']) });
-    onTestFinished(() => own.close());
     await own.ping();
     requests.length = 0;
     return { own, requests };
