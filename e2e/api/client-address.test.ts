@@ -17,54 +17,51 @@ const gatewayBehind = async (proxies: number) => {
   const gateway = await startGateway(world, `behind-${proxies}`, { TRUSTED_PROXIES: String(proxies) });
   const client = new Client(gateway.url);
   cleanUp(() => client.destroy());
+  const get = (forwardedFor: string | string[], headers: object, path = '/events') =>
+    send(client, path, { headers: { ...headers, 'x-forwarded-for': forwardedFor as string } });
   return {
+    get,
     /** @returns the status, and the increase of the failures of an address. */
     refuse: async (address: string, forwardedFor: string | string[]) => {
       const failures = () => metric(gateway.process, 'gateway_authentication_failures_total', `"${address}"`);
       const before = await failures();
-      const headers = { 'x-api-key': 'guess', 'x-forwarded-for': forwardedFor as string };
-      const { status } = await send(client, '/events', { headers });
+      const { status } = await get(forwardedFor, { 'x-api-key': 'guess' });
       return [status, (await failures()) - before];
     },
-    /** @returns the address in the log entry of a request, and the trace that it continues. */
-    logged: async (path: string, forwardedFor: string) => {
+    /** @returns the log entry of a request. */
+    logged: async (forwardedFor: string, headers: object, path?: string) => {
       const requestId = randomUUID();
-      const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
-      const headers = { 'x-forwarded-for': forwardedFor, 'x-request-id': requestId, traceparent };
-      await send(client, path, { headers });
+      await get(forwardedFor, { ...headers, 'x-request-id': requestId }, path);
       const line = () =>
         readFileSync(gateway.logFile, 'utf8')
           .split('\n')
           .find((one) => one.includes(requestId));
       await until('the request is in the log', () => line() !== undefined);
-      const entry = JSON.parse(line()!) as { readonly address?: unknown; readonly traceparent: string };
-      return [entry.address, entry.traceparent.split('-')[1]];
+      return JSON.parse(line()!);
     },
   };
 };
+const direct = await gatewayBehind(0);
+const behind = await gatewayBehind(1);
 
-test('Without trusted proxies, a failed authentication counts for the address of the connection', async () => {
-  const gateway = await gatewayBehind(0);
-  expect(await gateway.refuse('127.0.0.1', '203.0.113.7')).toEqual([401, 1]);
-  expect(await gateway.refuse('203.0.113.7', '203.0.113.7')).toEqual([401, 0]);
-});
-
-test('Behind a proxy it counts for the client that the proxy names, and not for an address that the client sends', async () => {
-  const gateway = await gatewayBehind(1);
-  expect(await gateway.refuse('203.0.113.7', '203.0.113.7')).toEqual([401, 1]);
-  expect(await gateway.refuse('203.0.113.7', '198.51.100.1, 203.0.113.7')).toEqual([401, 1]);
+test('A failed authentication counts for the client that the proxy names, and not for an address that the client sends', async () => {
+  expect(await direct.refuse('203.0.113.7', '203.0.113.7')).toEqual([401, 0]);
+  expect(await behind.refuse('203.0.113.7', '203.0.113.7')).toEqual([401, 1]);
+  expect(await behind.refuse('203.0.113.7', '198.51.100.1, 203.0.113.7')).toEqual([401, 1]);
   // A header sent by the client, before that of the proxy.
-  expect(await gateway.refuse('203.0.113.7', ['198.51.100.1', '203.0.113.7'])).toEqual([401, 1]);
-  expect(await gateway.refuse('198.51.100.1', '198.51.100.1, 203.0.113.7')).toEqual([401, 0]);
-  expect(await gateway.refuse('127.0.0.1', 'neither name nor number')).toEqual([401, 1]);
+  expect(await behind.refuse('203.0.113.7', ['198.51.100.1', '203.0.113.7'])).toEqual([401, 1]);
+  expect(await behind.refuse('198.51.100.1', '198.51.100.1, 203.0.113.7')).toEqual([401, 0]);
+  expect(await behind.refuse('127.0.0.1', 'neither name nor number')).toEqual([401, 1]);
 });
 
 test('The log entry of a request names its client and its trace, at the interface and at the portal', async () => {
-  const direct = await gatewayBehind(0);
-  const behind = await gatewayBehind(1);
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+  const traced = expect.stringContaining(traceId);
   for (const path of ['/events', '//portal/api/v1/session']) {
-    expect(await direct.logged(path, '203.0.113.7')).toEqual(['127.0.0.1', traceId]);
-    expect(await behind.logged(path, '198.51.100.1, 203.0.113.7')).toEqual(['203.0.113.7', traceId]);
+    const logged = await direct.logged('203.0.113.7', { traceparent }, path);
+    expect(logged).toMatchObject({ address: '127.0.0.1', traceparent: traced });
+    const proxied = await behind.logged('198.51.100.1, 203.0.113.7', { traceparent }, path);
+    expect(proxied).toMatchObject({ address: '203.0.113.7', traceparent: traced });
   }
 });
 
@@ -105,29 +102,15 @@ test('A held request ends with 403 if its address is no longer allowed', async (
 });
 
 test('Behind a proxy, the address is the one that the log names', async () => {
-  const gateway = await startGateway(world, 'networks-behind', { TRUSTED_PROXIES: '1' });
-  const client = new Client(gateway.url);
-  cleanUp(() => client.destroy());
   const { id, value: key } = (await make(['203.0.113.0/24', '2001:db8::/64'])).json;
-  const requestId = randomUUID();
-  const statusFrom = async (forwardedFor: string, request: string = randomUUID()) =>
-    (
-      await send(client, '/events', {
-        headers: { 'x-api-key': key, 'x-forwarded-for': forwardedFor, 'x-request-id': request },
-      })
-    ).status;
+  const headers = { 'x-api-key': key };
+  const statusFrom = async (address: string) => (await behind.get(address, headers)).status;
   expect(await statusFrom('203.0.113.9')).toBe(200);
   expect(await statusFrom('::ffff:203.0.113.9')).toBe(200);
   expect(await statusFrom('2001:db8::7')).toBe(200);
   expect(await statusFrom('2001:db8:0:1::7')).toBe(403);
   // What the client sends itself, before the proxy's entry.
-  expect(await statusFrom('203.0.113.9, 198.51.100.7', requestId)).toBe(403);
-  const line = () =>
-    readFileSync(gateway.logFile, 'utf8')
-      .split('\n')
-      .find((one) => one.includes(requestId));
-  await until('the request is in the log', () => line() !== undefined);
-  expect(JSON.parse(line()!)).toMatchObject({
+  expect(await behind.logged('203.0.113.9, 198.51.100.7', headers)).toMatchObject({
     ...{ keyId: id, address: '198.51.100.7', status: 403, refusal: 'network_not_allowed' },
   });
 });

@@ -2,22 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { contract, type Scope } from '@causeway/proto';
 import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
+import { openCaller } from './support/caller.ts';
 import { startPublishedReceiver } from './support/published.ts';
-import { type Json, openWorld, type Reply } from './support/world.ts';
+import { type Json, openWorld } from './support/world.ts';
 
 // Checks what "Deliveries" of the contract says about the deliveries, replays and missing events of a subscription, as
 // the owner of a receiver uses them.
 
 const world = await openWorld();
 const receiver = await startPublishedReceiver(world);
-const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 const person = { first_name: 'Mary', last_name: 'Jackson', email: 'mary@example.com' };
 
 const subscribed = async (behaviour = '') => {
-  const company = await world.company(plenty);
-  const { value: key } = await company.key();
-  const ask = (method: string, path: string, body?: unknown, headers = {}): Promise<Reply> =>
-    world.ask(path, { method, key, headers, body });
+  const { company, ask } = await openCaller(world);
   const path = `/${company.id}`;
   const url = `${receiver.url}${path}${behaviour && `?${behaviour}`}`;
   const made = await ask('POST', '/webhooks/subscriptions', { url, eventTypes: ['lead.created'] });

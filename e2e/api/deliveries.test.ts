@@ -4,22 +4,19 @@ import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
+import { openCaller } from './support/caller.ts';
 import { startPublishedReceiver } from './support/published.ts';
-import { type Json, openWorld, type Reply } from './support/world.ts';
+import { type Json, openWorld } from './support/world.ts';
 
 // Checks "Deliveries" of the contract from the side of a receiver. The test cluster waits 0.2 to 1 s between attempts
 // and probes after 0.01 s, then up to 0.6 s; everything else is as in production.
 
 const world = await openWorld();
 const receiver = await startPublishedReceiver(world);
-const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 
 /** A company with a subscription to its own path, which behaves as given. */
 const subscribed = async (behaviour = '', more: object = {}) => {
-  const company = await world.company(plenty);
-  const { id: keyId, value: key } = await company.key();
-  const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    world.ask(path, { method, key, body });
+  const { company, keyId, ask } = await openCaller(world);
   const path = `/${company.id}`;
   const url = `${receiver.url}${path}${behaviour && `?${behaviour}`}`;
   const { status, json } = await ask('POST', '/webhooks/subscriptions', {

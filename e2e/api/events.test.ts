@@ -4,19 +4,16 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
+import { openCaller } from './support/caller.ts';
 import { readPublished, startPublishedReceiver } from './support/published.ts';
-import { type Json, openWorld, type Reply } from './support/world.ts';
+import { type Json, openWorld } from './support/world.ts';
 
 const world = await openWorld();
-const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 
 /** A company, and a function that sends requests with its key. */
 const newcomer = async () => {
-  const company = await world.company(plenty);
-  const { value: key } = await company.key();
-  const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    world.ask(path, { method, key, body });
+  const { company, ask } = await openCaller(world);
   const list = async (query: Readonly<Record<string, string>> = {}): Promise<Page> => {
     const reply = await ask('GET', `/events?${new URLSearchParams(query)}`);
     expect([reply.status, reply.json.error]).toEqual([200, undefined]);

@@ -1,19 +1,12 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openCaller } from './support/caller.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
 // How request bodies are read (contract, "Requests and errors" and "Fields").
 
 const world = await openWorld();
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
-let key = '';
-
-beforeAll(async () => {
-  const company = await world.company({ read: 1_000_000, write: 1_000_000, admin: 1_000_000 });
-  key = (await company.key()).value;
-});
-
-const send = (method: string, path: string, body?: unknown): Promise<Reply> =>
-  world.ask(path, { method, key, body });
+const { ask: send } = await openCaller(world);
 const problems = (reply: Reply): Json => {
   expect(reply.status).toBe(400);
   return reply.json.details.map(({ field }: { field: string }) => field);

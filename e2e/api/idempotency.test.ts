@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openCaller } from './support/caller.ts';
 import { type Member, openTeam } from './support/portal.ts';
-import { type Company, openWorld, type Reply } from './support/world.ts';
+import { openWorld, type Reply } from './support/world.ts';
 
 const world = await openWorld();
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
-let company: Company;
-let key = '';
-
-beforeAll(async () => {
-  company = await world.company({ read: 1_000_000, write: 1_000_000, admin: 1_000_000 });
-  key = (await company.key()).value;
-});
+const { company, key } = await openCaller(world);
 
 const post = (path: string, body: unknown, idempotencyKey: string, as = key): Promise<Reply> =>
   world.ask(path, {

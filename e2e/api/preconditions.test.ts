@@ -1,10 +1,10 @@
-import { conditionsTaken, keyOperations, scopes } from '@causeway/proto';
+import { conditionsTaken, keyOperations } from '@causeway/proto';
 import { expect, test } from 'vitest';
+import { openCaller } from './support/caller.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-const company = await world.company({ read: 1_000_000, write: 1_000_000, admin: 1_000_000 });
-const { value: key } = await company.key(scopes);
+const { key } = await openCaller(world);
 
 const headers = [
   ['If-Match', '"99"'],

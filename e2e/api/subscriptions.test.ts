@@ -4,21 +4,18 @@ import { type Received, type Receiver, testReceiver } from '@causeway/runtime/te
 import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
+import { openCaller } from './support/caller.ts';
 import { openTeam } from './support/portal.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
 const world = await openWorld();
-const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 const subscriptions = '/webhooks/subscriptions';
 const wanted = { url: 'https://hooks.example.com/causeway', eventTypes: ['client.created', 'lead.created'] };
 
 /** A company, and a function that sends requests with its key. */
 const newcomer = async () => {
-  const company = await world.company(plenty);
-  const { value: key } = await company.key();
-  const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    world.ask(path, { method, key, body });
+  const { company, ask } = await openCaller(world);
   const make = async (more: object = {}): Promise<Json> => {
     const { status, json } = await ask('POST', subscriptions, { ...wanted, ...more });
     expect([status, json.error]).toEqual([201, undefined]);
@@ -327,10 +324,9 @@ describe('in a company that requires endpoint verification', () => {
 
 describe('Rules of a subscription', () => {
   test('Conditions choose, own headers go along, and a pause holds and lets go what is due', async () => {
-    const company = await world.company({ read: 1000, write: 1000, admin: 1000 });
-    const { value: key } = await company.key();
+    const caller = await openCaller(world);
     const ask = async (method: string, path: string, body: object): Promise<Json> => {
-      const reply = await world.ask(path, { method, key, body });
+      const reply = await caller.ask(method, path, body);
       expect(reply.status, reply.text).toBeLessThan(300);
       return reply.json;
     };
@@ -356,7 +352,7 @@ describe('Rules of a subscription', () => {
     expect(await ask('PATCH', path, { paused: true })).toMatchObject({ paused: true, enabled: true });
     for (const name of ['Łem', 'Byron', 'Łoś']) await create(name);
     const waiting = () =>
-      world.sql("SELECT 1 FROM deliveries WHERE company_id = ? AND state = 'waiting'", [company.id]);
+      world.sql("SELECT 1 FROM deliveries WHERE company_id = ? AND state = 'waiting'", [caller.company.id]);
     await expect.poll(async () => (await waiting()).length).toBe(2);
     expect(arrived()).toHaveLength(1);
     await ask('PATCH', path, { paused: false, headers: { Authorization: null, 'X-Team': 'billing' } });

@@ -121,85 +121,31 @@ const idsOf = (text: string): string[] =>
 const mostly = <Value>(dice: Dice, usual: Value, others: readonly Value[]): Value =>
   dice.oneIn(10) ? dice.pick(others) : usual;
 const ends = ['\n', '\r', '\r\n\r\n', '\n\r\n', '\r\r\n', ' \r\n', '\0\r\n', '\r\n '];
+const spellings = (name: string, value: string) => [
+  ...[`${name}: ${value}`, `${name.toLowerCase()}:${value}`, `${name} : ${value}`, `${name}:\t${value}`],
+  ...[`${name}: ${value}\t`, `${name.replace('-', '_')}: ${value}`],
+  ...[`X: y\n${name}: ${value}`, `X: y\r${name}: ${value}`],
+];
 const lengths = (count: number) => [
-  ...[
-    `Content-Length: ${count}`,
-    `content-length:${count}`,
-    `Content-Length: 0${count}`,
-    'Content-Length: 0',
-  ],
-  ...[
-    `Content-Length : ${count}`,
-    `Content-Length:\t${count}`,
-    `Content-Length: ${count}\t`,
-    `Content_Length: ${count}`,
-  ],
-  ...[
-    `Content-Length: ${count}, ${count}`,
-    `Content-Length: 0x${count}`,
-    `Content-Length: +${count}`,
-    'Content-Length: ',
-  ],
-  ...[`Content-Length: ${count};`, `X: y\nContent-Length: ${count}`, `X: y\rContent-Length: ${count}`],
+  ...spellings('Content-Length', `${count}`),
+  ...[`0${count}`, '0', `${count}, ${count}`, `0x${count}`, `+${count}`, '', `${count};`].map(
+    (value) => `Content-Length: ${value}`,
+  ),
 ];
 const encodings = [
-  ...[
-    'Transfer-Encoding: chunked',
-    'transfer-encoding:chunked',
-    'Transfer-Encoding: Chunked',
-    'Transfer-Encoding: chunked ',
-  ],
-  ...[
-    'Transfer-Encoding : chunked',
-    'Transfer-Encoding:\tchunked',
-    'Transfer-Encoding: chunked\t',
-    'Transfer_Encoding: chunked',
-  ],
-  ...[
-    'Transfer-Encoding: chunked, identity',
-    'Transfer-Encoding: identity, chunked',
-    'Transfer-Encoding: ,chunked',
-    'TE: chunked',
-  ],
-  ...[
-    'X: y\nTransfer-Encoding: chunked',
-    'X: y\rTransfer-Encoding: chunked',
-    'Transfer-Encoding:\r\n chunked',
-    'Transfer-Encoding: \x80chunked',
-  ],
-  ...[
-    'Transfer-Encoding: chunked\r\nTransfer-Encoding: x',
-    'Transfer-Encoding: chunke\u0000d',
-    '\tTransfer-Encoding: chunked',
-  ],
+  ...spellings('Transfer-Encoding', 'chunked'),
+  ...['Chunked', 'chunked ', 'chunked, identity', 'identity, chunked', ',chunked', '\x80chunked'].map(
+    (value) => `Transfer-Encoding: ${value}`,
+  ),
+  ...['Transfer-Encoding: chunked\r\nTransfer-Encoding: x', 'Transfer-Encoding: chunke\u0000d'],
+  ...['TE: chunked', 'Transfer-Encoding:\r\n chunked', '\tTransfer-Encoding: chunked'],
 ];
 const sizes = (count: number) => {
   const hex = count.toString(16);
   return [
-    ...[
-      hex.toUpperCase(),
-      `0${hex}`,
-      `000000000000000000${hex}`,
-      `${hex};a=b`,
-      `${hex};a="b\r\nc"`,
-      `${hex} `,
-      ` ${hex}`,
-    ],
-    ...[
-      `0x${hex}`,
-      `+${hex}`,
-      `-${hex}`,
-      `${hex}_`,
-      `${hex}g`,
-      '',
-      'ffffffffffffffff',
-      `${hex};\n`,
-      `${hex}\t;a`,
-      `${hex};`,
-      `\t${hex}`,
-      `${hex}:`,
-      `${hex} G`,
-    ],
+    ...['0', '000000000000000000', ' ', '0x', '+', '-', '\t'].map((before) => `${before}${hex}`),
+    ...[';a=b', ';a="b\r\nc"', ' ', '_', 'g', ';\n', '\t;a', ';', ':', ' G'].map((after) => `${hex}${after}`),
+    ...[hex.toUpperCase(), '', 'ffffffffffffffff'],
   ];
 };
 const trailers = [
