@@ -1,4 +1,5 @@
-import { companyEntryName } from '@causeway/proto';
+import { hashKeyValue } from '@causeway/identity';
+import { companyEntryName, keyEntryName } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 
@@ -6,6 +7,18 @@ const world = await testWorld();
 await world.startAccess();
 const ask = operatorOf(await world.openBus('operator'));
 const table = await world.openTable();
+const { body: company } = await ask('createCompany', { name: 'Acme' });
+const { company_id } = company;
+
+test('setting limits of a revoked key does not reactivate it', async () => {
+  const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
+  await ask('revokeKey', { id: key.id });
+  await ask('setLimits', { id: key.id, read: 5 });
+  expect((await table.get(keyEntryName(hashKeyValue(key.value))))?.json()).toMatchObject({
+    version: 3,
+    active: false,
+  });
+});
 
 test('limits until a time stand beside the others, for the company alone, and can be ended', async () => {
   const { body: other } = await ask('createCompany', { name: 'Import' });

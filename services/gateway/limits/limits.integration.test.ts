@@ -10,7 +10,7 @@ import { createAsker } from './ask.ts';
 import { type Counter, createCounter, type Take } from './counter.ts';
 import { companySlot, keySlot } from './counts.ts';
 import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
-import { openJetStreamLog } from './log.ts';
+import { type LogState, openJetStreamLog } from './log.ts';
 import { claimOwnership, MovedError, type Owner } from './owner.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 
@@ -150,6 +150,17 @@ describe('counts survive', () => {
     }
   });
 
+  test('the drain of their owner: every request is answered', async () => {
+    const gateways = await Promise.all([1, 2].map(() => startGateway()));
+    const key = newKey();
+    await gateways[0]!.counter.warm();
+    const before = takeAll(gateways, key, 40, 1000);
+    await gateways[0]!.counter.drain();
+    const after = takeAll([gateways[1]!], key, 40, 1000);
+    expect(admitted(await before) + admitted(await after)).toBe(80);
+    expect((await take(gateways[1]!, key, 1000)).used).toBe(81);
+  });
+
   test('a drain under load, after which the next owner continues at once', async () => {
     const gateways = await Promise.all([1, 2].map(() => startGateway()));
     const [leaving, staying] = gateways as [Gateway, Gateway];
@@ -230,6 +241,33 @@ describe('ownership', () => {
     nowMs += 121_000;
     await untilSnapshot();
     expect(await owner.count(behind, requests(4), withinMs)).toEqual([1, 0]);
+  });
+
+  test('passes to the gateway that takes over, and the previous owner counts nothing more', async () => {
+    const gateway = await startGateway();
+    const quorum = openQuorum(gateway);
+    const former = await claimOwnership(quorum, listen);
+    const window = Math.floor(Date.now() / 60_000);
+    expect(await former.count(window, requests(4, 2), withinMs)).toEqual([1, 0]);
+    const present = await claimOwnership(quorum, listen);
+    expect(await present.count(window, requests(4), withinMs)).toEqual([3, 0]);
+    await expect(former.count(window, requests(4), withinMs)).rejects.toBeInstanceOf(MovedError);
+    expect(former.owned()).toBe(false);
+    expect(await present.count(window, requests(4), withinMs)).toEqual([4, 0]);
+  });
+
+  test('is not taken under another name of the store', async () => {
+    const gateway = await startGateway();
+    const owner = await claimOwnership(openQuorum(gateway), listen);
+    const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
+    const state = await new Promise<LogState | undefined>(log.readState);
+    const append = (store: string, expectedSequence: number) =>
+      new Promise((resolve) =>
+        log.append({ store, entry: new Uint8Array(), expectedSequence, replaces: false }, resolve),
+      );
+    for (const expected of [0, state!.sequence]) expect(await append('other', expected)).toBe('refused');
+    expect(owner.owned()).toBe(true);
+    await owner.release();
   });
 
   test('stays with an owner that was slow for a while, and nothing is counted twice', async () => {
