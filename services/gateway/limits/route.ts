@@ -180,7 +180,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
   return {
     count: async (window, takes, untilMs) => {
       const request: CountRequest = { window, takes, id: `${sender}.${++batches}` };
-      let silent = new LogsSilentError('no owner counted in time');
+      let silent: LogsSilentError | undefined;
       while (performance.now() < untilMs) {
         // The owner's own requests take no turn, so that the append leaves together with the calls to services.
         if (!bus.connected() && !(await connectedBy(untilMs))) continue;
@@ -193,7 +193,8 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
           await sleep(retryMs);
         }
       }
-      throw silent;
+      // Made only where it is thrown: it captures a stack trace.
+      throw silent ?? new LogsSilentError('no owner counted in time');
     },
     warm: resolveOwner,
     owned: () => local?.owned() === true,
