@@ -26,12 +26,12 @@ import {
 } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { encodeCall, joinFrame } from '../../services/runtime/lanes/frame.ts';
 import { log, natsWithUsers } from './testing/users.ts';
 
-const { urlOf, connectAs } = await natsWithUsers();
+const { url, urlOf, connectAs } = await natsWithUsers();
 
 const refusal = async (
   user: string,
@@ -209,4 +209,14 @@ const callOf = (requestId: string): LaneCall => ({
   params: [],
   query: '',
   body: Buffer.from('{}'),
+});
+
+test('a wrong password is refused', async () => {
+  const attempt = connect({
+    servers: url.replace('nats://', ''),
+    user: 'crm',
+    pass: 'guess',
+    reconnect: false,
+  });
+  await expect(attempt).rejects.toThrow(/authorization/i);
 });

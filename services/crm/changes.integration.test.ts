@@ -116,6 +116,15 @@ describe('The changes', () => {
     expect((await follow(companyId)).entries.map(({ sequence }) => sequence)).toEqual([1, 3, 4, 5]);
   });
 
+  test('do not move for a write that changes no value', async () => {
+    const companyId = newCompany();
+    const id = await createLead(companyId, { external_id: 'same' });
+    const { cursor } = await follow(companyId);
+    await crm.act('updateLead', companyId, { first_name: 'Ann' }, id);
+    await crm.act('createLead', companyId, { ...person, external_id: 'same' });
+    expect(await follow(companyId, {}, cursor)).toMatchObject({ entries: [] });
+  });
+
   test('are the same in pages of any size', async () => {
     const companyId = newCompany();
     await Promise.all(Array.from({ length: 23 }, () => createLead(companyId)));

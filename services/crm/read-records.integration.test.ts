@@ -108,6 +108,18 @@ describe('The list of people', () => {
     ]);
   });
 
+  test('brings a record again that changes meanwhile, and leaves none out, while others write', async () => {
+    const companyId = newCompany();
+    const ids = await Promise.all(Array.from({ length: 30 }, () => createLead(companyId)));
+    let round = 0;
+    const seen = await readAll('listPeople', companyId, { limit: '4' }, async () => {
+      if (round++ < 6) await crm.act('updateLead', companyId, { city: `${round}` }, ids[round * 3]!);
+    });
+    expect(new Set(idsOf(seen))).toEqual(new Set(ids));
+    const latest = new Map(seen.map((one) => [one.client_id, one.version]));
+    for (const at of [3, 6, 9, 12, 15, 18]) expect(latest.get(ids[at]!)).toBe(2);
+  });
+
   test('goes on within records of one instant', async () => {
     const companyId = newCompany();
     const ids = await Promise.all(Array.from({ length: 25 }, () => createLead(companyId)));

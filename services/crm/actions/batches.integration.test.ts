@@ -282,6 +282,17 @@ describe('a batch that is sent again', () => {
     items: [...Array.from({ length: count }, (_, at) => personOf(at)), ...more],
   });
 
+  test('by the gateway: each item gets its first answer', async () => {
+    const companyId = newCompany();
+    const callId = newCallId();
+    const batch = batchOf(40, [{}]);
+    const first = await act('batchClients', companyId, batch, { callId });
+    const again = await act('batchClients', companyId, batch, { callId, again: true });
+    expect(again).toEqual(first);
+    expect(await clientsOf(companyId)).toHaveLength(40);
+    expect(await eventsOf(crm.db, companyId)).toHaveLength(40);
+  });
+
   test('by the client with its key: the first answer whole, also where an item was refused', async () => {
     const companyId = newCompany();
     const batch = batchOf(40, [personOf('x', { status: 'Client - Coming' })]);

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@causeway/runtime';
+import { waitsForLock } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { countByStatus, spread } from '../testing/at-once.ts';
-import { bootCrm } from '../testing/boot.ts';
+import { type Asked, bootCrm } from '../testing/boot.ts';
 import { eventsOf, historyOf, rowOf } from '../testing/look.ts';
-import { makeClient } from '../testing/make.ts';
+import { makeClient, statusIds } from '../testing/make.ts';
 
 const crm = await bootCrm({ replicas: 2 });
 
@@ -109,4 +110,41 @@ test('a caller never sees a deadlock or a lock wait', async () => {
   );
   await other;
   expect(countByStatus(answers)).toEqual({ 200: 96 });
+});
+
+test('no update is lost between changes of different fields of one record', async () => {
+  const companyId = newCompany();
+  const id = await makeClient(crm.db, companyId, { status_id: statusIds.leadNew });
+  const fields = ['first_name', 'last_name', 'city', 'state', 'zip', 'phone'];
+  await spread(60, (at) => {
+    const value = fields[at % 6] === 'phone' ? `555 ${at}` : `v${at}`;
+    return crm.act('updateLead', companyId, { [fields[at % 6]!]: value }, id);
+  });
+  const row = await rowOf(crm.db, 'clients', companyId, { client_id: id });
+  for (const [at, field] of fields.entries())
+    expect(Number(/\d+$/.exec(String(row[field as 'city']))?.[0]) % 6, field).toBe(at);
+});
+
+test('a call that waits for a lock does not delay calls about other records', async () => {
+  const one = await bootCrm();
+  const companyId = newCompany();
+  const [locked, free] = [await makeClient(one.db, companyId), await makeClient(one.db, companyId)];
+  let stuck: Promise<Asked> | undefined;
+  const order: string[] = [];
+  await transaction(one.db, async (trx) => {
+    await trx
+      .updateTable('clients')
+      .set({ city: 'held' })
+      .where('company_id', '=', companyId)
+      .where('client_id', '=', locked)
+      .execute();
+    stuck = one.act('updateClient', companyId, { city: 'at last' }, locked);
+    void stuck.finally(() => order.push('stuck'));
+    // Before that, both calls could be in one group.
+    await waitsForLock(one.database);
+    expect((await one.act('updateClient', companyId, { city: 'Graz' }, free)).status).toBe(200);
+    order.push('free');
+  });
+  expect((await stuck)?.status).toBe(200);
+  expect(order).toEqual(['free', 'stuck']);
 });

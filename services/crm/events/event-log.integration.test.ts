@@ -84,6 +84,24 @@ describe('a reader in ascending order', () => {
     expect(seen.flat().length).toBe(4 * 20 * 2 - 4 * [0, 3, 6, 12, 15, 18, 21].length);
   });
 
+  test('finds no gap where calls were refused, repeated or changed nothing', async () => {
+    const companyId = newCompany();
+    const lead = { ...person, external_id: 'one' };
+    const answers = await Promise.all([
+      crm.act('createLead', companyId, lead),
+      crm.act('createLead', companyId, { ...person, employee_id: 404 }),
+      crm.act('createClient', companyId, person),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 201]);
+    expect((await crm.act('createLead', companyId, lead)).status).toBe(200);
+    const affiliate = await crm.act('createAffiliate', companyId, person);
+    const events = await readEvents(crm.db, companyId, { after: 0, limit: 10 });
+    expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    expect(JSON.parse(events[2]!.payload.toString()).employee_id).toBe(affiliate.body.employee_id);
+    const ids = events.slice(0, 2).map(({ payload }) => JSON.parse(payload.toString()).client_id);
+    expect(ids.sort()).toEqual([answers[0]!.body.client_id, answers[2]!.body.client_id].sort());
+  });
+
   test('gets a payload of an ingested event as it was sent, whatever its first number', async () => {
     const companyId = newCompany();
     const events = [

@@ -66,6 +66,15 @@ test('every partitioned table gets its days, keeps its rows, and loses expired d
   expect([await count(db, 'events', 1), await count(db, 'deliveries', 1)]).toEqual([1, 0]);
 });
 
+test('one replica at a time acts, and every starting replica finds the partitions', async () => {
+  const { db, keep } = await world(30);
+  const results = await Promise.all(Array.from({ length: 4 }, keep));
+  expect(results).toContain(true);
+  expect(results).toContain(false);
+  for (const table of tables) expect(await readPartitions(db, table)).toHaveLength(9);
+  expect(await keep()).toBe(true);
+});
+
 test('a starting service adds the partitions of the event log, and no others', async () => {
   const { db } = await bootWebhooks({ retentionDays: 3 });
   await expect.poll(async () => (await readPartitions(db, 'events')).length).toBe(9);
