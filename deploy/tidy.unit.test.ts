@@ -233,7 +233,7 @@ describe('the house does not grow', () => {
     'services/runtime': 6_483,
     'services/identity': 1_160,
     'services/deliveries': 1_320,
-    'services/gateway': 5_292,
+    'services/gateway': 5_293,
     'services/agents': 700,
     'services/access': 9_087,
     'services/crm': 7_007,
