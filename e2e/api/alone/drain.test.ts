@@ -171,8 +171,8 @@ test('Every service can be restarted under load: no request fails, and nothing i
       lastsMs: 0,
       unnoticed: true,
     },
-    // Few, because the starts of all services take a busy machine's processors, and writes have deadlines.
-    { createsPerSecond: 8, isBusy: true, say: () => {} },
+    // Little, because the starts of all services take a busy machine's processors, and requests have deadlines.
+    { createsPerSecond: 12, share: 0.4, isBusy: true, say: () => {} },
   );
   expect(complaints).toEqual([]);
   expect(deliveries).toBeGreaterThan(50);
