@@ -147,7 +147,8 @@ describe('a running stack', () => {
   test('runs beside another with all services in one process, in the foreground, whose curl commands work when pasted; Ctrl-C twice ends that with exit code 0', async () => {
     const other = newHome();
     const run = command('start.ts', other, '--together', '--port', String(await freePort()));
-    await expect.poll(() => run.said.text).toContain('Ctrl-C ends it');
+    // A second MySQL, made anew beside other tests.
+    await expect.poll(() => run.said.text, { timeout: 150_000 }).toContain('Ctrl-C ends it');
     const second = readStack(other) as Stack;
     expect(second.processes.map(({ name }) => name).toSorted()).toEqual(['mysql', 'nats', 'services']);
     expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
