@@ -147,7 +147,7 @@ describe('a running stack', () => {
   test('runs beside another with all services in one process, in the foreground, whose curl commands work when pasted; Ctrl-C twice ends that with exit code 0', async () => {
     const other = newHome();
     const run = command('start.ts', other, '--together', '--port', String(await freePort()));
-    // A second MySQL, made anew beside other tests.
+    // It makes the data of a second MySQL while other tests run.
     await expect.poll(() => run.said.text, { timeout: 150_000 }).toContain('Ctrl-C ends it');
     const second = readStack(other) as Stack;
     expect(second.processes.map(({ name }) => name).toSorted()).toEqual(['mysql', 'nats', 'services']);
