@@ -14,7 +14,7 @@ export const startNotices = (context: NoticesContext): { stop(): Promise<void> }
   const plan = repeat(
     async () => {
       const companies = await planNotices(context);
-      for (const sender of companies > 0 ? [mails, posts] : []) sender.wake();
+      if (companies > 0) for (const sender of [mails, posts]) sender.wake();
       return companies < companiesAtOnce ? 0 : companies;
     },
     { pauseMs: planEveryMs, onError },
