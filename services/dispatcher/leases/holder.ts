@@ -47,7 +47,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
   };
   const ownBeat = async (): Promise<void> => {
     const startedMs = nowMs();
-    if (!(await beat(beatDb, id, earliestEnd(openEvents)))) {
+    if (!(await beat(beatDb, id, earliest([...openEvents].map(({ leaseMs }) => leaseMs))))) {
       log.warn({ dispatcherId: id }, 'given up by the other dispatchers; continuing without leases');
       id = await register(beatDb, instance);
     }
@@ -68,10 +68,8 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
           'silent dispatcher given up',
         );
       }
-    const ends = live.flatMap((one) => (silent.includes(one) ? [] : (one.open_until_utc ?? [])));
-    othersOpenUntil = ends.reduce<Date | undefined>(
-      (least, end) => (least && least < end ? least : end),
-      undefined,
+    othersOpenUntil = earliest(
+      live.flatMap((one) => (silent.includes(one) ? [] : (one.open_until_utc?.getTime() ?? []))),
     );
     const ids = others.filter((one) => one.given_up_utc).map((one) => one.dispatcher_id);
     if (ids.length > 0) freeing ??= free(ids).finally(() => (freeing = undefined));
@@ -216,8 +214,5 @@ const forget = async (db: Database<Tables>, id: number): Promise<void> => {
   await db.deleteFrom('dispatchers').where('dispatcher_id', '=', id).execute();
 };
 
-const earliestEnd = (events: ReadonlySet<TakenEvent>): Date | undefined => {
-  let earliestMs = Number.POSITIVE_INFINITY;
-  for (const { leaseMs } of events) earliestMs = Math.min(earliestMs, leaseMs);
-  return events.size === 0 ? undefined : new Date(earliestMs);
-};
+const earliest = (ends: readonly number[]): Date | undefined =>
+  ends.length === 0 ? undefined : new Date(ends.reduce((least, end) => Math.min(least, end)));
