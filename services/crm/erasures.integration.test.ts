@@ -1,11 +1,11 @@
-import { testLane, until } from '@causeway/runtime/testing';
+import { rowOf, rowsOf, testLane, until } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { eraseTraces } from './erasures.ts';
 import { entriesPerChunk } from './search/postings.ts';
 import { bootCrm, newCallId } from './testing/boot.ts';
 import { indexAll } from './testing/index-all.ts';
-import { eventsOf, rowOf, rowsOf } from './testing/look.ts';
+import { eventsOf } from './testing/look.ts';
 
 const crm = await bootCrm({ tables: 'all' });
 const { db } = crm;

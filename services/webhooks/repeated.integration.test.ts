@@ -8,12 +8,11 @@ import {
   testDeliverySubject,
 } from '@causeway/proto';
 import { type LaneCall, randomHex } from '@causeway/runtime';
-import { testLane } from '@causeway/runtime/testing';
+import { rowsOf, testLane } from '@causeway/runtime/testing';
 import type { Msg } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { bootWebhooks } from './testing/boot.ts';
 import { makeSubscription } from './testing/events.ts';
-import { rowsOf } from './testing/look.ts';
 import { makeDelivery, makeEvents } from './testing/make.ts';
 
 // Calls that are sent again, and requests with an Idempotency-Key, on two replicas.

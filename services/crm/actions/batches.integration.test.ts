@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OperationId, recordTypes } from '@causeway/proto';
 import type { LaneCall } from '@causeway/runtime';
+import { rowsOf } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { bootCrm, newCallId, type Written } from '../testing/boot.ts';
-import { eventsOf, rowsOf } from '../testing/look.ts';
+import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, makeEmployee, statusIds } from '../testing/make.ts';
 import { testRunner } from '../testing/runner.ts';
 import { personActions } from './people.ts';

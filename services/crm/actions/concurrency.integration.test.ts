@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@causeway/runtime';
-import { waitsForLock } from '@causeway/runtime/testing';
+import { rowOf, waitsForLock } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { countByStatus, spread } from '../testing/at-once.ts';
 import { type Asked, bootCrm } from '../testing/boot.ts';
-import { eventsOf, historyOf, rowOf } from '../testing/look.ts';
+import { eventsOf, historyOf } from '../testing/look.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
 
 const crm = await bootCrm({ replicas: 2 });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
+import { rowOf } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Asked, bootCrm } from '../testing/boot.ts';
-import { rowOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
 import { testRunner } from '../testing/runner.ts';
 import { personActions } from './people.ts';

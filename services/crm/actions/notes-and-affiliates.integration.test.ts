@@ -1,6 +1,7 @@
+import { rowOf } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { bootCrm } from '../testing/boot.ts';
-import { eventsOf, rowOf } from '../testing/look.ts';
+import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, makeEmployee, statusIds } from '../testing/make.ts';
 
 const crm = await bootCrm();

@@ -10,7 +10,7 @@ import {
   tenantIs,
   transaction,
 } from '@causeway/runtime';
-import { startProxy, waitsForLock } from '@causeway/runtime/testing';
+import { rowOf, rowsOf, startProxy, waitsForLock } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { deleteExpired } from '../cleanup.ts';
@@ -18,7 +18,7 @@ import type { EventLog } from '../events/event-log.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { countByStatus, spread } from '../testing/at-once.ts';
 import { bootCrm, newCallId, type Written } from '../testing/boot.ts';
-import { eventsOf, rowOf, rowsOf } from '../testing/look.ts';
+import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
 import { testEventLog, testRunner } from '../testing/runner.ts';
 import { createPerson, personActions } from './people.ts';

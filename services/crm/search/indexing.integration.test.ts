@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@causeway/runtime';
-import { testDatabase } from '@causeway/runtime/testing';
+import { rowsOf, testDatabase } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../demo/random.ts';
@@ -8,7 +8,6 @@ import { inventPerson } from '../demo/seed-demo.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
 import { indexAll } from '../testing/index-all.ts';
-import { rowsOf } from '../testing/look.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
 import { markForSearch } from '../testing/mark-for-search.ts';
 import { fold } from './fold.ts';

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { connectDatabase, type Database, transaction } from '@causeway/runtime';
-import { testDatabase } from '@causeway/runtime/testing';
+import { rowOf, testDatabase } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { personActions } from '../actions/people.ts';
 import type { CommittedEvent } from '../events/event-log.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
-import { rowOf } from '../testing/look.ts';
 import { makeClient } from '../testing/make.ts';
 import { testEventLog, testRunner } from '../testing/runner.ts';
 import { createRecordIds, type RecordIds } from './ids.ts';

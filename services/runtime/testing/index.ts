@@ -12,4 +12,5 @@ export { type TestProcess, testProcess } from './process.ts';
 export { startProgram, type TestProgram } from './program.ts';
 export { provided } from './provided.ts';
 export { testReceiver } from './receiver.ts';
+export { rowOf, rowsOf } from './rows.ts';
 export { until } from './until.ts';

@@ -1,7 +1,6 @@
-import { testLane } from '@causeway/runtime/testing';
+import { rowsOf, testLane } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeSubscription } from '../testing/events.ts';
-import { rowsOf } from '../testing/look.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
 

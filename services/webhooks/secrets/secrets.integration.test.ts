@@ -1,8 +1,7 @@
 import { type KeyRing, openSecret, sealedWith } from '@causeway/runtime';
-import { type TestDatabase, testLane } from '@causeway/runtime/testing';
+import { rowOf, type TestDatabase, testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks, makeKeyRing } from '../testing/boot.ts';
-import { rowOf } from '../testing/look.ts';
 import { makeEvents } from '../testing/make.ts';
 import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
 

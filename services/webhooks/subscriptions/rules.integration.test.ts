@@ -1,6 +1,6 @@
 import { openSecret } from '@causeway/runtime';
+import { rowOf, rowsOf } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { rowOf, rowsOf } from '../testing/look.ts';
 import { makeEvents } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
 

@@ -1,8 +1,8 @@
 import { type OperationId, testDeliverySubject } from '@causeway/proto';
 import { openSecret } from '@causeway/runtime';
+import { rowsOf } from '@causeway/runtime/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
-import { rowsOf } from '../testing/look.ts';
 import { makeDelivery } from '../testing/make.ts';
 
 const booted = await bootWebhooks({ services: 2 });

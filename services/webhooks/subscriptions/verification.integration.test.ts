@@ -5,9 +5,8 @@ import {
   testDeliverySubject,
   unverifiedReason,
 } from '@causeway/proto';
-import { cleanUp, until } from '@causeway/runtime/testing';
+import { cleanUp, rowOf, until } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { rowOf } from '../testing/look.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
 import { editorOf } from './editor.ts';

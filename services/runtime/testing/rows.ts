@@ -1,8 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Tables } from '../tables.ts';
 
 /** Rows of one company, whole. */
-export const rowsOf = async <Table extends keyof Tables & string>(
+export const rowsOf = async <Tables, Table extends keyof Tables & string>(
   db: Kysely<Tables>,
   table: Table,
   companyId: number,
@@ -19,8 +18,8 @@ export const rowsOf = async <Table extends keyof Tables & string>(
 };
 
 /** The only one of them, or the first. */
-export const rowOf = async <Table extends keyof Tables & string>(
-  ...asked: Parameters<typeof rowsOf<Table>>
+export const rowOf = async <Tables, Table extends keyof Tables & string>(
+  ...asked: Parameters<typeof rowsOf<Tables, Table>>
 ): Promise<Selectable<Tables[Table]>> => {
   const [row] = await rowsOf(...asked);
   if (!row) throw new Error('There is no such row.');
