@@ -101,7 +101,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
   };
 };
 
-/** Some fifteen minutes. */
+/** Some fifteen minutes. A bench that fails leaves its goals out, and the others run. */
 const benchAll = async (context: BenchContext): Promise<void> => {
   for (const [bench, rounds, seconds] of [
     [benchStart, 2, 1],
@@ -112,8 +112,14 @@ const benchAll = async (context: BenchContext): Promise<void> => {
   ] as const) {
     const { onEnd, end } = makeEnds();
     context.onEnd(end);
-    await bench({ ...context, onEnd, options: { ...context.options, rounds, seconds } });
-    await end();
+    try {
+      await bench({ ...context, onEnd, options: { ...context.options, rounds, seconds } });
+    } catch (error) {
+      context.say(`✗ ${bench.name}: ${error}`);
+      process.exitCode = 1;
+    } finally {
+      await end();
+    }
   }
   process.stdout.write(`${toTerminal(goalsTable())}\n`);
 };

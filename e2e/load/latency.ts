@@ -37,9 +37,10 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
     for (let round = 0; round <= options.rounds; round++)
       for (const system of systems) {
         if (mode === 'busy' && !system.others) continue;
-        const created = await runTurn(system, mode, options.seconds);
+        const { created, events } = await runTurn(system, mode, options.seconds);
         const kept = round > 0;
         if (kept) system.created[mode].push(...created);
+        if (kept && mode === 'busy') system.otherEvents.push(events / options.seconds);
         say(
           `${kept ? `round ${round}` : 'warm-up'}  ${mode}  ${system.name}:  ` +
             `answered p50 ${millis(p(answerMs(created), 0.5))}, arrived p50 ${millis(p(arrivalMs(created), 0.5))}`,
@@ -67,6 +68,8 @@ interface System {
   /** The companies of the other events. */
   readonly others?: { readonly world: DeliveryWorld; readonly neighbours: readonly Tenant[] };
   readonly created: Readonly<Record<Mode, Created[]>>;
+  /** Of the busy turns that are kept. */
+  readonly otherEvents: number[];
 }
 
 const modes = ['quiet', 'busy'] as const;
@@ -94,6 +97,7 @@ const startSystem = async (
     ...{ name, creator, tenants, mysqlUrl: world.cluster.stack.mysqlUrl },
     others: { world, neighbours },
     created: { quiet: [], busy: [] },
+    otherEvents: [],
   };
 };
 
@@ -112,40 +116,44 @@ const startReference = async (
     ...{ home, redis, onEnd, port },
     env: { ...env, MYSQL_URL: mysqlUrl, RATE_LIMIT_WRITE: '1000000', WEBHOOK_URL: creator.receiverUrl },
   });
-  return { name: 'the monolith', creator, tenants, mysqlUrl, created: { quiet: [], busy: [] } };
+  return {
+    ...{ name: 'the monolith', creator, tenants, mysqlUrl },
+    created: { quiet: [], busy: [] },
+    otherEvents: [],
+  };
 };
 
 const runTurn = async (
   { creator, others }: System,
   mode: Mode,
   seconds: number,
-): Promise<readonly Created[]> => {
-  if (mode === 'quiet' || !others) return creator.createFor(seconds);
+): Promise<{ readonly created: readonly Created[]; readonly events: number }> => {
+  if (mode === 'quiet' || !others) return { created: await creator.createFor(seconds), events: 0 };
   const { world, neighbours } = others;
   const [created, events] = await Promise.all([
     creator.createFor(seconds),
     steadyEvents(world.bus, neighbours, busyPerSecond, seconds, busyWidth),
   ]);
-  if (events < 0.95 * busyPerSecond * seconds) throw new Error(`${events} events in ${seconds} s: too few`);
   await world.settle();
-  return created;
+  return { created, events };
 };
 
 const p = percentile;
 const answerMs = (created: readonly Created[]) =>
   created.map(({ sentMs, answeredMs }) => answeredMs - sentMs);
 const arrivalMs = (created: readonly Created[]) => created.map(({ sentMs, arrivedMs }) => arrivedMs - sentMs);
+const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
 const afterAnswerMs = (created: readonly Created[]) =>
   created.map(({ answeredMs, arrivedMs }) => arrivedMs - answeredMs);
 
 const timesTable = (systems: readonly System[]): Table => ({
   title: 'One create at a time, p50 / p99 in ms',
   columns: ['', 'creates', 'sent → answered', 'answered → arrived', 'sent → arrived'],
-  rows: systems.flatMap(({ name, created }) =>
+  rows: systems.flatMap(({ name, created, otherEvents }) =>
     modes
       .filter((mode) => created[mode].length > 0)
       .map((mode) => [
-        `${name}, ${mode}`,
+        mode === 'quiet' ? `${name}, quiet` : `${name}, beside ${whole(mean(otherEvents))} events/s`,
         whole(created[mode].length),
         ...[answerMs, afterAnswerMs, arrivalMs].map((timesOf) => {
           const times = timesOf(created[mode]);
@@ -157,7 +165,7 @@ const timesTable = (systems: readonly System[]): Table => ({
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
 Leads for ${tenantCount} companies in turn, over one connection: the next is sent some 20 ms after the delivery of the last has arrived at a
-receiver in the same process. The monolith answers after its transaction and sends one signed request. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies. ${rounds} turns of ${seconds} s each after a warm-up.
+receiver in the same process. The monolith answers after its transaction and sends one signed request. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies, or as many as the machine takes. ${rounds} turns of ${seconds} s each after a warm-up.
 `;
 
 /** One create and its delivery, in milliseconds of this process's clock. */
