@@ -117,21 +117,6 @@ export interface DeliveryRow extends DeliveryKey {
   readonly updated_utc: Date;
 }
 
-export const deliveryColumns = [
-  'company_id',
-  'event_id',
-  'subscription_id',
-  'replay_id',
-  'created_utc',
-  'event_type',
-  'state',
-  'attempts',
-  'due_utc',
-  'last_status',
-  'last_error',
-  'updated_utc',
-] as const satisfies readonly (keyof DeliveryRow)[];
-
 export type ElapsedColumn = `upto_${(typeof elapsedBoundsMs)[number]}` | 'above';
 
 export type DeliveryMinutesRow = {
@@ -139,24 +124,6 @@ export type DeliveryMinutesRow = {
   readonly minute_utc: Date;
   readonly subscription_id: number;
 } & { readonly [Column in 'succeeded' | 'failed' | ElapsedColumn]: number };
-
-export const attemptFactColumns = [
-  'started_utc',
-  'elapsed_ms',
-  'dns_ms',
-  'connect_ms',
-  'tls_ms',
-  'first_byte_ms',
-  'url',
-  'address',
-  'status_code',
-  'error_class',
-  'error',
-  'request_headers',
-  'response_headers',
-  'response_body',
-  'response_truncated',
-] as const satisfies readonly (keyof AttemptFacts)[];
 
 export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly attempt: number;
@@ -195,21 +162,3 @@ export interface ReplayRow {
   readonly created_utc: Date;
   readonly finished_utc: Date | null;
 }
-
-export const replayColumns = [
-  'company_id',
-  'replay_id',
-  'subscription_id',
-  'kind',
-  'filter',
-  'state',
-  'total',
-  'made',
-  'succeeded',
-  'failed',
-  'position',
-  'next_page_utc',
-  'created_by',
-  'created_utc',
-  'finished_utc',
-] as const satisfies readonly (keyof ReplayRow)[];

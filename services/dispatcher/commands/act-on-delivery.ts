@@ -1,4 +1,4 @@
-import { admitWaiting, type DeliveryRow, deliveryColumns } from '@causeway/deliveries';
+import { admitWaiting, type DeliveryRow } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
 import type { DeliveryAction } from '@causeway/proto';
 import { type Database, type Trx, transaction } from '@causeway/runtime';
@@ -147,7 +147,7 @@ const keptNoLonger = () => new Refusal('the delivery is kept no longer');
 const deliveryOf = (trx: Trx<Tables>, { companyId, delivery }: DeliveryAction) =>
   trx
     .selectFrom('deliveries')
-    .select(deliveryColumns)
+    .selectAll()
     .where('company_id', '=', companyId)
     .where('event_id', '=', delivery.eventId)
     .where('subscription_id', '=', delivery.subscriptionId)

@@ -1,4 +1,4 @@
-import { type ReplayRow, replayColumns } from '@causeway/deliveries';
+import type { ReplayRow } from '@causeway/deliveries';
 import {
   type DeliveryAction,
   type DeliveryActionAnswer,
@@ -55,7 +55,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
       const at = now();
       const locked = trx
         .selectFrom('replays')
-        .select(replayColumns)
+        .selectAll()
         .where('company_id', '=', key.company_id)
         .where('replay_id', '=', key.replay_id)
         .where('next_page_utc', '<=', at)

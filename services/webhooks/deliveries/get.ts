@@ -1,9 +1,4 @@
-import {
-  attemptFactColumns,
-  type DeliveryAttemptRow,
-  requestHeadersOf,
-  responseOf,
-} from '@causeway/deliveries';
+import { type DeliveryAttemptRow, requestHeadersOf, responseOf } from '@causeway/deliveries';
 import {
   contract,
   encodeEnvelope,
@@ -75,7 +70,7 @@ export const readAttempt = async (
 ) => {
   const row = await db
     .selectFrom('delivery_attempts')
-    .select(shownColumns)
+    .selectAll()
     .where('company_id', '=', companyId)
     .where('event_id', '=', name.eventId)
     .where('subscription_id', '=', name.subscriptionId)
@@ -89,19 +84,7 @@ export const readAttempt = async (
   return attemptAnswer(row, body, masked);
 };
 
-const shownColumns = [
-  'attempt',
-  ...attemptFactColumns,
-  'next_attempt_utc',
-  'event_id',
-  'subscription_id',
-  'replay_id',
-  'sent',
-] as const satisfies readonly (keyof DeliveryAttemptRow)[];
-
-type ShownAttempt = Pick<DeliveryAttemptRow, (typeof shownColumns)[number]>;
-
-const attemptAnswer = (row: ShownAttempt, body: string | null, masked: boolean) => {
+const attemptAnswer = (row: DeliveryAttemptRow, body: string | null, masked: boolean) => {
   const headers = requestHeadersOf(row);
   const response = responseOf(row);
   const timestamp = header(headers, 'x-webhook-timestamp');

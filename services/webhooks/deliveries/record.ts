@@ -1,4 +1,4 @@
-import { type DeliveryRow, deliveryColumns } from '@causeway/deliveries';
+import type { DeliveryRow } from '@causeway/deliveries';
 import { failuresUntilProbing, notFound, parseId } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
@@ -30,13 +30,13 @@ export const selectDeliveries = (db: Kysely<Tables>, companyId: number) =>
     .leftJoin('subscriptions as s', (join) =>
       join.onRef('s.subscription_id', '=', 'd.subscription_id').on('s.company_id', '=', companyId),
     )
-    .select(deliveryColumns.map((column) => `d.${column}` as const))
     .leftJoin('delivery_queues as q', (join) =>
       join
         .onRef('q.subscription_id', '=', 'd.subscription_id')
         .on('q.company_id', '=', companyId)
         .on('q.consecutive_failures', '>=', failuresUntilProbing),
     )
+    .selectAll('d')
     .select(['s.name', 's.url', 's.enabled'])
     .select(sql<Date | null>`IF(s.enabled, q.probe_due_utc, NULL)`.as('next_probe_utc'))
     .where('d.company_id', '=', companyId);

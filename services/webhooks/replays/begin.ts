@@ -1,4 +1,4 @@
-import { type ReplayRow, replayColumns, type SubscriptionRow } from '@causeway/deliveries';
+import type { ReplayRow, SubscriptionRow } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
 import {
   type AnswerTo,
@@ -141,11 +141,7 @@ export const keyReplayAnswer = (row: ReplayRow) => {
 };
 
 export const selectReplays = (db: Kysely<Tables>, companyId: number) =>
-  db
-    .selectFrom('replays')
-    .select(replayColumns)
-    .where('company_id', '=', companyId)
-    .orderBy('replay_id', 'desc');
+  db.selectFrom('replays').selectAll().where('company_id', '=', companyId).orderBy('replay_id', 'desc');
 
 /** @throws Problem `not_found` */
 export const readReplay = async (

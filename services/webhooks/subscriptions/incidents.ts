@@ -41,20 +41,7 @@ export const getIncident = (context: WebhooksContext) =>
   });
 
 const selectIncidents = (db: Kysely<Tables>, companyId: number) =>
-  db
-    .selectFrom('incidents')
-    .select([
-      'company_id',
-      'incident_id',
-      'subscription_id',
-      'since_utc',
-      'until_utc',
-      'first_error',
-      'first_status',
-      'broken_utc',
-      'recovered_utc',
-    ])
-    .where('company_id', '=', companyId);
+  db.selectFrom('incidents').selectAll().where('company_id', '=', companyId);
 
 const incidentAnswers = async (
   { db, now }: WebhooksContext,

@@ -76,9 +76,8 @@ export const portalSubscriptions = async (
   if (records.length === 0) return [];
   const ids = records.map((record) => record.subscription_id);
   const at = now();
-  const [outcomes, overlaps, undelivered] = await Promise.all([
+  const [outcomes, undelivered] = await Promise.all([
     readOutcomes(db, companyId, ids, at),
-    readOverlaps(db, companyId, ids, at),
     readUndelivered(db, companyId, ids.length === 1 ? { subscriptionId: ids[0] } : {}),
   ]);
   const groups = Map.groupBy(undelivered, ({ subscriptionId }) => subscriptionId);
@@ -89,6 +88,7 @@ export const portalSubscriptions = async (
     const missed = open.find(({ state }) => state === 'missed');
     const countOf = (wanted: 'waiting' | 'failed') => open.find(({ state }) => state === wanted)?.count ?? 0;
     const { createdUtc, updatedUtc, ...shown } = subscriptionAnswer(record);
+    const until = record.previous_secret_until;
     return {
       ...shown,
       eventTypes: [...shown.eventTypes],
@@ -104,7 +104,8 @@ export const portalSubscriptions = async (
       },
       pausedUtc: record.paused_utc?.toISOString() ?? null,
       pausedBy: record.paused_by,
-      previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
+      // Only while the previous secret still signs.
+      previousSecretUntilUtc: until && until > at ? until.toISOString() : null,
       failedAttempts: record.failed_attempts,
       missed: missed ? { count: missed.count, sinceUtc: missed.oldestUtc.toISOString() } : null,
       health: {
@@ -143,16 +144,4 @@ export const readOutcomes = async (
     .groupBy('subscription_id')
     .execute();
   return new Map(rows.map((row) => [row.subscription_id, row]));
-};
-
-/** By subscription; only those that still sign. */
-const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
-  const rows = await db
-    .selectFrom('subscriptions')
-    .select(['subscription_id', 'previous_secret_until'])
-    .where('company_id', '=', companyId)
-    .where('subscription_id', 'in', ids)
-    .where('previous_secret_until', '>', at)
-    .execute();
-  return new Map(rows.map((row) => [row.subscription_id, row.previous_secret_until]));
 };

@@ -5,11 +5,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { rulesAnswer } from './rules.ts';
 
-/** A subscription as interfaces show it: without its secrets, with the counters of its queue. */
-export type SubscriptionRecord = Omit<
-  SubscriptionRow,
-  'secret' | 'previous_secret' | 'previous_secret_until' | 'headers'
-> & {
+/** A subscription as interfaces show it: with the counters of its queue. No code that shows it can name its secrets. */
+export type SubscriptionRecord = Omit<SubscriptionRow, 'secret' | 'previous_secret' | 'headers'> & {
   readonly consecutive_failures: number;
   readonly failed_attempts: number;
   readonly held_deliveries: number;
@@ -44,42 +41,6 @@ export const findSubscription = (
 ): Promise<SubscriptionRecord | undefined> =>
   records(db, companyId).where('subscriptions.subscription_id', '=', subscriptionId).executeTakeFirst();
 
-const subscriptionColumns = [
-  'company_id',
-  'subscription_id',
-  'name',
-  'description',
-  'url',
-  'event_types',
-  'enabled',
-  'managed_by',
-  'disabled_reason',
-  'disabled_utc',
-  'auto_disabled',
-  'verification',
-  'challenged_utc',
-  'challenge_failure',
-  'secret',
-  'previous_secret',
-  'previous_secret_until',
-  'created_utc',
-  'updated_utc',
-  'key_id',
-  'expires_utc',
-  'conditions',
-  'pace_limit',
-  'pace_seconds',
-  'paused_utc',
-  'paused_by',
-  'headers',
-  'header_names',
-] as const satisfies readonly (keyof SubscriptionRow)[];
-
-type Column = (typeof subscriptionColumns)[number];
-const secretColumns = ['secret', 'previous_secret', 'previous_secret_until', 'headers'] as const;
-const isShown = (column: Column): column is Exclude<Column, (typeof secretColumns)[number]> =>
-  !secretColumns.some((secret) => secret === column);
-
 /** Locks the row until the transaction ends. @throws Problem `not_found` */
 export const lockSubscription = async (
   trx: Trx<Tables>,
@@ -88,7 +49,7 @@ export const lockSubscription = async (
 ): Promise<SubscriptionRow> => {
   const row = await trx
     .selectFrom('subscriptions')
-    .select(subscriptionColumns)
+    .selectAll()
     .where('company_id', '=', companyId)
     .where('subscription_id', '=', subscriptionId)
     .forUpdate()
@@ -114,8 +75,6 @@ export const subscriptionAnswer = (record: SubscriptionRecord) => ({
   ...rulesAnswer(record),
 });
 
-const shown = subscriptionColumns.filter(isShown);
-
 /** Zero from the moment of enabling or of another URL, and before a dispatcher has made the queue. */
 const failures = (column: 'consecutive_failures' | 'failed_attempts') =>
   sql<number>`IF(subscription_changes.resets_failures, 0, COALESCE(${sql.ref(`delivery_queues.${column}`)}, 0))`;
@@ -133,7 +92,7 @@ const records = (db: Kysely<Tables>, companyId: number) =>
         .onRef('subscription_changes.subscription_id', '=', 'subscriptions.subscription_id')
         .on('subscription_changes.company_id', '=', companyId),
     )
-    .select(shown.map((column) => `subscriptions.${column}` as const))
+    .selectAll('subscriptions')
     .select([
       failures('consecutive_failures').as('consecutive_failures'),
       failures('failed_attempts').as('failed_attempts'),
