@@ -1,5 +1,5 @@
 import { startEmptying } from '@causeway/identity';
-import { deletionsKeptDays } from '@causeway/proto';
+import { dedupeWindowMs, deletionsKeptDays } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
@@ -12,10 +12,7 @@ import {
 import { sql } from 'kysely';
 import { emptiedTables, type Tables } from './tables.ts';
 
-/**
- * Deletes the expired rows of `idempotency_keys`, those of webhooks too, and forgets old erasures. Replicas may do it at
- * once.
- */
+/** Deletes expired keys, the idempotency keys of webhooks too, and forgets old erasures. Replicas may do it at once. */
 export const startCleanup = ({ db, log, metrics, now }: CleanupOptions): Repeated =>
   repeat(async () => (await deleteExpired(db, now())) + (await forgetErasures(db, now())), {
     pauseMs,
@@ -38,13 +35,15 @@ export const startEmptyingCrm = ({ db, log, now }: Omit<CleanupOptions, 'metrics
 
 /** @returns 0 unless there may be more. */
 export const deleteExpired = async (db: Database<Tables>, now: Date): Promise<number> => {
-  const all = acrossTenants(db, 'cleanup deletes expired idempotency keys of all companies');
-  const deleted = await deleteSome(db, all, {
-    table: 'idempotency_keys',
-    key: ['company_id', 'idempotency_key'],
-    where: sql<boolean>`expires_utc < ${now}`,
-    limit: rowsAtOnce,
-  });
+  const all = acrossTenants(db, 'cleanup deletes rows of all companies by their age');
+  const oldest = new Date(now.getTime() - dedupeWindowMs);
+  const expired = [
+    { table: 'idempotency_keys', column: 'idempotency_key', where: sql<boolean>`expires_utc < ${now}` },
+    { table: 'event_dedupe_keys', column: 'dedupe_key', where: sql<boolean>`created_utc < ${oldest}` },
+  ] as const;
+  let deleted = 0;
+  for (const { table, column, where } of expired)
+    deleted += await deleteSome(db, all, { table, key: ['company_id', column], where, limit: rowsAtOnce });
   return deleted < rowsAtOnce ? 0 : deleted;
 };
 

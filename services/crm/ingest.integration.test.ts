@@ -1,11 +1,13 @@
 import {
   companyEntryName,
+  dedupeWindowMs,
   erasedPayload,
   type IngestAnswer,
   ingestSubject,
   samplePayload,
 } from '@causeway/proto';
 import { expect, test } from 'vitest';
+import { deleteExpired } from './cleanup.ts';
 import { bootCrm } from './testing/boot.ts';
 import { eventsOf } from './testing/look.ts';
 
@@ -55,7 +57,7 @@ test('the same dedupeKey answers the first event’s id, even concurrently on tw
   expect(await send(other, 'k')).toMatchObject({ duplicate: false });
 });
 
-test('after 24 hours the key means a new event', async () => {
+test('after 24 hours the key means a new event, and is deleted', async () => {
   const companyId = await newCompany();
   const event = { companyId, type: 'invoice.created', payload: invoice, dedupeKey: 'k' };
   const first = await ingest(event);
@@ -67,6 +69,15 @@ test('after 24 hours the key means a new event', async () => {
   expect(second).toMatchObject({ duplicate: false });
   expect(await ingest(event)).toEqual({ ...second, duplicate: true });
   expect(second).not.toEqual(first);
+
+  const keys = crm.db
+    .selectFrom('event_dedupe_keys')
+    .select('dedupe_key')
+    .where('company_id', '=', companyId);
+  await deleteExpired(crm.db, new Date());
+  expect(await keys.execute()).toHaveLength(1);
+  await deleteExpired(crm.db, new Date(Date.now() + dedupeWindowMs + 60_000));
+  expect(await keys.execute()).toEqual([]);
 });
 
 test('a payload of 262144 bytes is accepted, one byte more is not', async () => {

@@ -10,21 +10,9 @@ import {
   parseBody,
   toProblem,
 } from '@causeway/proto';
-import {
-  acrossTenants,
-  atTurnEnd,
-  type Bus,
-  createInFlight,
-  type Database,
-  deleteSome,
-  isRequest,
-  type Log,
-  repeat,
-} from '@causeway/runtime';
-import { sql } from 'kysely';
+import { atTurnEnd, type Bus, createInFlight, isRequest, type Log } from '@causeway/runtime';
 import type { Action, Change, Submission } from './actions/action.ts';
 import type { ActionRunner } from './actions/runner.ts';
-import type { Tables } from './tables.ts';
 
 interface Ingest {
   /** Stops accepting events and resolves once all accepted ones are answered. */
@@ -32,7 +20,7 @@ interface Ingest {
 }
 
 export const serveIngest = (options: IngestOptions): Ingest => {
-  const { bus, db, runner, knowsCompany, log, now } = options;
+  const { bus, runner, knowsCompany, log, now } = options;
   const action = addEvent(now);
   const inFlight = createInFlight();
 
@@ -68,15 +56,10 @@ export const serveIngest = (options: IngestOptions): Ingest => {
       );
     },
   });
-  const trimmer = repeat(() => forgetOldKeys(db, now()), {
-    pauseMs: trimEveryMs,
-    onError: (error) => log.warn({ error }, 'dedupe key cleanup failed'),
-  });
 
   return {
     drain: async () => {
       subscription.unsubscribe();
-      await trimmer.stop();
       await inFlight.idle();
       await bus.flush();
     },
@@ -86,12 +69,9 @@ export const serveIngest = (options: IngestOptions): Ingest => {
 const deadlineMs = 5_000;
 const maxUnderWay = 2_000;
 const busy: IngestAnswer = { error: 'too many events are being added', retry: true };
-const trimEveryMs = 60_000;
-const keysPerTrim = 1_000;
 
 interface IngestOptions {
   readonly bus: Bus;
-  readonly db: Database<Tables>;
   readonly runner: ActionRunner;
   /** From the key table: `access` owns the rows of companies, and crm has no rights to them. */
   readonly knowsCompany: (companyId: number) => Promise<boolean>;
@@ -135,11 +115,3 @@ const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submissio
   payload: encodePayload(payload),
   dedupeKey: dedupeKey ?? undefined,
 });
-
-const forgetOldKeys = (db: Database<Tables>, now: Date): Promise<number> =>
-  deleteSome(db, acrossTenants(db, 'cleanup deletes expired dedupe keys of all companies'), {
-    table: 'event_dedupe_keys',
-    key: ['company_id', 'dedupe_key'],
-    where: sql<boolean>`created_utc < ${new Date(now.getTime() - dedupeWindowMs)}`,
-    limit: keysPerTrim,
-  });

@@ -42,7 +42,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     metrics,
     maxGroupSize: options.writeGroupSize,
   });
-  const ingest = serveIngest({ bus, db, runner, knowsCompany: callers.knowsCompany, log, now });
+  const ingest = serveIngest({ bus, runner, knowsCompany: callers.knowsCompany, log, now });
   const once = createOnce({ db, now });
   const lane = await serveOperations({
     service: 'crm',
