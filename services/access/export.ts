@@ -1,4 +1,4 @@
-import { type ExportedKind, exportPage } from '@causeway/identity';
+import { type ExportedKind, exportedRows, exportPage } from '@causeway/identity';
 import { byOperator, contract } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import { audit } from './audit.ts';
@@ -6,6 +6,7 @@ import { lockCompany } from './closing.ts';
 import type { Access } from './context.ts';
 import { limitColumns } from './key-table/entries.ts';
 import { keyAnswer, keyColumns, limitsAnswer, networksOf } from './keys/key-answers.ts';
+import { selectCompany } from './rows.ts';
 
 /** Its first page notes the export in the audit log. */
 export const exportCompany = (access: Access) =>
@@ -20,56 +21,36 @@ export const exportCompany = (access: Access) =>
   });
 
 const kindsOf = ({ db }: Access, companyId: number): readonly ExportedKind[] => [
-  {
-    type: 'company',
-    read: async () => {
-      const rows = await db
-        .selectFrom('companies')
-        .select(['company_id', 'name', 'created_utc', 'closed_utc', 'require_factor', ...limitColumns])
-        .where('company_id', '=', companyId)
-        .execute();
-      return rows.map(({ company_id, name, created_utc, closed_utc, require_factor, ...limits }) => ({
-        key: [company_id],
-        line: JSON.stringify({
-          ...{ type: 'company', company_id, name, created_utc, closed_utc },
-          requires_second_factor: require_factor === 1,
-          limits: limitsAnswer(limits),
-        }),
-      }));
-    },
-  },
-  {
-    type: 'member',
-    read: async ([after = 0], limit) => {
-      const rows = await db
-        .selectFrom('portal_users')
-        .select(['id', 'email', 'name', 'role', 'last_sign_in_utc', 'created_utc'])
-        .where('company_id', '=', companyId)
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map((row) => ({ key: [row.id], line: JSON.stringify({ type: 'member', ...row }) }));
-    },
-  },
-  {
-    type: 'key',
-    read: async ([after = 0], limit) => {
-      const rows = await db
-        .selectFrom('api_keys')
-        .select([...keyColumns, ...limitColumns])
-        .where('company_id', '=', companyId)
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map((row) => ({
-        key: [row.id],
-        line: JSON.stringify({
-          ...{ type: 'key', ...keyAnswer(row), note: row.note, expires_utc: row.expires_utc },
-          ...{ networks: networksOf(row), limits: limitsAnswer(row) },
-        }),
-      }));
-    },
-  },
+  exportedRows(
+    'company',
+    selectCompany(db, companyId)
+      .select(['company_id', 'name', 'created_utc', 'closed_utc', 'require_factor'])
+      .select(limitColumns),
+    ['company_id'],
+    ({ company_id, name, created_utc, closed_utc, require_factor, ...limits }) => ({
+      ...{ company_id, name, created_utc, closed_utc },
+      requires_second_factor: require_factor === 1,
+      limits: limitsAnswer(limits),
+    }),
+  ),
+  exportedRows(
+    'member',
+    db
+      .selectFrom('portal_users')
+      .select(['id', 'email', 'name', 'role', 'last_sign_in_utc', 'created_utc'])
+      .where('company_id', '=', companyId),
+    ['id'],
+  ),
+  exportedRows(
+    'key',
+    db
+      .selectFrom('api_keys')
+      .select([...keyColumns, ...limitColumns])
+      .where('company_id', '=', companyId),
+    ['id'],
+    (row) => ({
+      ...{ ...keyAnswer(row), note: row.note, expires_utc: row.expires_utc },
+      ...{ networks: networksOf(row), limits: limitsAnswer(row) },
+    }),
+  ),
 ];

@@ -1,3 +1,5 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+
 /** One kind of line of an export, in the order of a key. */
 export interface ExportedKind {
   readonly type: string;
@@ -16,6 +18,28 @@ export interface ExportedPage {
   readonly lines: readonly string[];
   readonly next: string | null;
 }
+
+/** The rows of a query as lines, in the order of the numbers in `key`. */
+export const exportedRows = <DB, Table extends keyof DB, Row extends object>(
+  type: string,
+  query: SelectQueryBuilder<DB, Table, Row>,
+  key: readonly (keyof Row & string)[],
+  show: (row: Row) => object = (row) => row,
+): ExportedKind => ({
+  type,
+  read: async (after, limit) => {
+    const columns = key.map((column) => sql.ref(column));
+    const place = key.map((_, at) => after[at] ?? 0);
+    let page = query.limit(limit);
+    if (key.length > 0) page = page.where(sql<boolean>`(${sql.join(columns)}) > (${sql.join(place)})`);
+    for (const column of columns) page = page.orderBy(column);
+    const rows = (await page.execute()) as Row[];
+    return rows.map((row) => ({
+      key: key.map((column) => Number(row[column])),
+      line: JSON.stringify({ type, ...show(row) }),
+    }));
+  },
+});
 
 /** A page holds lines of one kind. */
 export const exportPage = async (

@@ -9,7 +9,7 @@ export {
   keptClosedMs,
   startEmptying,
 } from './closed-companies.ts';
-export { type ExportedKind, exportPage } from './export.ts';
+export { type ExportedKind, exportedRows, exportPage } from './export.ts';
 export { followKeyTable, identityMetrics, type KeyTable } from './key-table.ts';
 export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from './key-table-digest.ts';
 export { createKeyValue, hashKeyValue, lastFour, maskKey, parseKeyValue } from './keys.ts';
