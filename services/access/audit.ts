@@ -74,8 +74,7 @@ export const listAudit = ({ db, cursors }: Access) =>
     const last = rows.length > limit ? entries.at(-1)?.id : (floor ?? undefined);
     return json(200, {
       entries,
-      nextCursor: last === undefined ? null : await cursors.seal(companyId, 'audit', last),
-      hasMore: last !== undefined,
+      ...(await cursors.pageEnd(companyId, 'audit', last === undefined ? undefined : [last])),
     });
   });
 

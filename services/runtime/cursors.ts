@@ -5,8 +5,15 @@ import { invalidField } from '@causeway/proto';
 export interface Cursors<List extends string> {
   /** @param positions one number for each position of the list, from 0 to 2^53 - 1. */
   seal(companyId: number, list: List, ...positions: readonly number[]): Promise<string>;
+  /** How a page of a list ends. @param place of its last row; undefined: nothing follows */
+  pageEnd(companyId: number, list: List, place: readonly number[] | undefined): Promise<PageEnd>;
   /** @throws Problem `invalid_request` unless it was made for this company and list. */
   open(companyId: number, list: List, cursor: string): Promise<readonly number[]>;
+}
+
+interface PageEnd {
+  readonly nextCursor: string | null;
+  readonly hasMore: boolean;
 }
 
 /**
@@ -35,6 +42,10 @@ export const createCursors = <List extends string>(
   };
   return {
     seal: async (companyId, list, ...positions) => seal((await readKeys())[0]!, companyId, list, positions),
+    pageEnd: async (companyId, list, place) => ({
+      nextCursor: place ? seal((await readKeys())[0]!, companyId, list, place) : null,
+      hasMore: place !== undefined,
+    }),
     open: async (companyId, list, cursor) => {
       const bytes = Buffer.from(cursor, 'base64url');
       for (const key of bytes.length === bytesFor(lists[list]) ? await readKeys() : []) {

@@ -104,14 +104,9 @@ export const listApiKeys = ({ db, cursors }: Access) =>
       .limit(limit + 1)
       .execute();
     const page = rows.slice(0, limit);
-    const last = page.at(-1);
+    const last = rows.length > limit ? page.at(-1) : undefined;
     const place = last && (byUse ? [secondsOf(last.last_used_utc), last.id] : [last.id]);
-    const hasMore = rows.length > limit;
-    return json(200, {
-      keys: page.map(portalKey),
-      nextCursor: hasMore && place ? await cursors.seal(companyId, list, ...place) : null,
-      hasMore,
-    });
+    return json(200, { keys: page.map(portalKey), ...(await cursors.pageEnd(companyId, list, place)) });
   });
 
 /** 0: never. */

@@ -37,10 +37,7 @@ export const listNotices = ({ db, cursors }: Access) =>
         read: row.created_utc <= since,
       })),
       unread: unread.length,
-      nextCursor: last
-        ? await cursors.seal(companyId, 'notices', last.created_utc.getTime(), last.notice_id)
-        : null,
-      hasMore: last !== undefined,
+      ...(await cursors.pageEnd(companyId, 'notices', last && [last.created_utc.getTime(), last.notice_id])),
     });
   });
 

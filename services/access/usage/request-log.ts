@@ -130,6 +130,7 @@ export const listKeyRequests = (access: Access) =>
       .execute();
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : floor;
+    const place = last && [last.created_utc.getTime(), last.serial];
     return json(200, {
       requests: page.map((row) => ({
         utc: shownTime(access, row),
@@ -142,10 +143,7 @@ export const listKeyRequests = (access: Access) =>
         isPrevious: row.is_previous === 1,
         requests: row.requests,
       })),
-      nextCursor: last
-        ? await access.cursors.seal(companyId, 'requests', last.created_utc.getTime(), last.serial)
-        : null,
-      hasMore: last !== undefined,
+      ...(await access.cursors.pageEnd(companyId, 'requests', place)),
     });
   });
 

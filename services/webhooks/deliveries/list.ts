@@ -42,8 +42,7 @@ export const readDeliveries = async (
   const { deliveries, next } = await readPage(db, companyId, { ...selection, from });
   return {
     deliveries,
-    nextCursor: next ? await cursors.seal(companyId, 'deliveries', ...positionsOf(next)) : null,
-    hasMore: next !== null,
+    ...(await cursors.pageEnd(companyId, 'deliveries', next ? positionsOf(next) : undefined)),
   };
 };
 

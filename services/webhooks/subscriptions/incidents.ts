@@ -22,11 +22,10 @@ export const listIncidents = (context: WebhooksContext) =>
     if (before !== undefined) incidents = incidents.where('incident_id', '<', before);
     const rows = await incidents.execute();
     const shown = rows.slice(0, limit);
-    const hasMore = rows.length > limit;
+    const last = rows.length > limit ? shown.at(-1) : undefined;
     return json(200, {
       incidents: await incidentAnswers(context, companyId, shown),
-      nextCursor: hasMore ? await cursors.seal(companyId, 'incidents', shown.at(-1)!.incident_id) : null,
-      hasMore,
+      ...(await cursors.pageEnd(companyId, 'incidents', last && [last.incident_id])),
     });
   });
 

@@ -27,8 +27,7 @@ export const listMissingEvents = ({ db, cursors, now }: WebhooksContext) =>
     return json(200, {
       missing,
       throughSequence: position,
-      nextCursor: hasMore ? await cursors.seal(companyId, 'missing', position, ...filter) : null,
-      hasMore,
+      ...(await cursors.pageEnd(companyId, 'missing', hasMore ? [position, ...filter] : undefined)),
     });
   });
 

@@ -26,13 +26,10 @@ export const listSubscriptions = (context: WebhooksContext) =>
     const [after] = cursor === undefined ? [] : await cursors.open(companyId, 'subscriptions', cursor);
     const records = await readSubscriptions(db, companyId, { after, limit: limit + 1 });
     const shown = records.slice(0, limit);
-    const hasMore = records.length > limit;
+    const last = records.length > limit ? shown.at(-1) : undefined;
     return json(200, {
       ...{ subscriptions: shown.map(subscriptionAnswer), count: shown.length },
-      nextCursor: hasMore
-        ? await cursors.seal(companyId, 'subscriptions', shown.at(-1)!.subscription_id)
-        : null,
-      hasMore,
+      ...(await cursors.pageEnd(companyId, 'subscriptions', last && [last.subscription_id])),
     });
   });
 
