@@ -2,15 +2,10 @@ import { keptClosedMs, startEmptying } from '@causeway/identity';
 import { byOperator, conflict, contract, notFound } from '@causeway/proto';
 import { handler, json, type Repeated, type Trx, transaction } from '@causeway/runtime';
 import { audit } from './audit.ts';
-import { companyAnswer, companyColumns } from './companies.ts';
+import { companyAnswer, companyColumns, publishCompany } from './companies.ts';
 import type { Access } from './context.ts';
-import {
-  companyEntry,
-  companyEntryColumns,
-  companyName,
-  keyEntryColumns,
-  publishKey,
-} from './key-table/entries.ts';
+import { keyEntryColumns, publishKey } from './key-table/entries.ts';
+import { selectCompany, updateCompany } from './rows.ts';
 import { type AccessTables, emptiedTables } from './schema.ts';
 
 /**
@@ -79,39 +74,28 @@ export const openCompany = (access: Access) =>
 
 /** @throws Problem `not_found` */
 export const lockCompany = async (trx: Trx<AccessTables>, company_id: number) => {
-  const company = await trx
-    .selectFrom('companies')
-    .select(companyColumns)
-    .where('company_id', '=', company_id)
-    .forUpdate()
-    .executeTakeFirst();
+  const company = await selectCompany(trx, company_id).select(companyColumns).forUpdate().executeTakeFirst();
   if (!company) throw notFound('company');
   return company;
 };
 
 const setClosed = async (trx: Trx<AccessTables>, company_id: number, closed_utc: Date | null) => {
-  await trx
-    .updateTable('companies')
+  await updateCompany(trx, company_id)
     .set((eb) => ({ closed_utc, version: eb('version', '+', 1) }))
-    .where('company_id', '=', company_id)
     .execute();
 };
 
 /** Returns when every gateway has the company and its keys. */
-const showCompany = async ({ db, table }: Access, company_id: number) => {
-  const company = await db
-    .selectFrom('companies')
-    .select([...companyColumns, ...companyEntryColumns])
-    .where('company_id', '=', company_id)
-    .executeTakeFirstOrThrow();
+const showCompany = async (access: Access, company_id: number) => {
+  const { db, table } = access;
   const keys = await db
     .selectFrom('api_keys')
     .select(keyEntryColumns)
     .where('company_id', '=', company_id)
     .where((eb) => eb.or([eb('is_active', '=', 1), eb('is_suspended', '=', 1)]))
     .execute();
-  await Promise.all([
-    table.publish(companyName(company), companyEntry(company)),
+  const [company] = await Promise.all([
+    publishCompany(access, company_id),
     ...keys.map((key) => publishKey(table, key)),
   ]);
   return company;

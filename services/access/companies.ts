@@ -11,15 +11,15 @@ import { acrossTenants, each, handler, json, laneHandler, transaction } from '@c
 import { sql } from 'kysely';
 import { audit } from './audit.ts';
 import type { Access } from './context.ts';
-import { companyEntry, companyName } from './key-table/entries.ts';
+import { companyEntry, companyEntryColumns, companyName } from './key-table/entries.ts';
+import { selectCompany } from './rows.ts';
 import type { RowOf } from './schema.ts';
 
 export const createCompany = (access: Access) =>
   handler(contract.createCompany, async ({ body, requestId }) => {
     const { name } = body;
-    const { db, table, now } = access;
-    const created_utc = now();
-    const company_id = await transaction(db, async (trx) => {
+    const created_utc = access.now();
+    const company_id = await transaction(access.db, async (trx) => {
       const { insertId } = await trx
         .insertInto('companies')
         .values({ name, created_utc })
@@ -29,19 +29,17 @@ export const createCompany = (access: Access) =>
       await audit(trx, author, 'company.created', ['company', companyId, name], { after: { name } });
       return companyId;
     });
-    const company = { company_id, name, created_utc, closed_utc: null };
-    await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
-    return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
+    return json<AnswerTo<'createCompany'>>(201, companyAnswer(await publishCompany(access, company_id)));
   });
 
-const noLimits = {
-  limit_read: null,
-  limit_write: null,
-  limit_admin: null,
-  limit_lookup: null,
-  temporary_limits: null,
-  closed_utc: null,
-} as const;
+/** Returns when every gateway has the company. */
+export const publishCompany = async ({ db, table }: Access, company_id: number) => {
+  const company = await selectCompany(db, company_id)
+    .select([...companyColumns, ...companyEntryColumns])
+    .executeTakeFirstOrThrow();
+  await table.publish(companyName(company), companyEntry(company));
+  return company;
+};
 
 export const listCompanies = (access: Access) =>
   handler(contract.listCompanies, async () => {
@@ -104,11 +102,7 @@ export const getMe = ({ db }: Access) =>
 
 /** @throws Problem `not_found` */
 export const requireCompany = async ({ db }: Access, company_id: number): Promise<void> => {
-  const company = await db
-    .selectFrom('companies')
-    .select('company_id')
-    .where('company_id', '=', company_id)
-    .executeTakeFirst();
+  const company = await selectCompany(db, company_id).select('company_id').executeTakeFirst();
   if (!company) throw notFound('company');
 };
 

@@ -17,13 +17,13 @@ import {
   type companyLimitColumns,
   companyName,
   type LimitRow,
-  limitColumns,
   publishKey,
   temporaryOf,
 } from './key-table/entries.ts';
 import { changeRow } from './keys/change-key.ts';
-import { limitsAnswer } from './keys/key-answers.ts';
+import { limitsAnswer, readKey } from './keys/key-answers.ts';
 import { companyOfKey } from './keys/keys.ts';
+import { selectCompany, updateCompany } from './rows.ts';
 import type { RowOf } from './schema.ts';
 
 type CompanyLimitRow = RowOf<'companies', typeof companyLimitColumns>;
@@ -59,18 +59,14 @@ const ofCompany = async (
 ) => {
   const row = await transaction(db, async (trx) => {
     const find = () =>
-      trx
-        .selectFrom('companies')
+      selectCompany(trx, company_id)
         .select([...companyEntryColumns, 'name'])
-        .where('company_id', '=', company_id)
         .forUpdate()
         .executeTakeFirst();
     const before = await find();
     if (!before) throw notFound('company');
-    await trx
-      .updateTable('companies')
+    await updateCompany(trx, company_id)
       .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
-      .where('company_id', '=', company_id)
       .execute();
     const after = (await find())!;
     const author = { companyId: company_id, by, at: now() };
@@ -87,13 +83,7 @@ const ofKey = async (access: Access, id: number, set: Partial<LimitRow>, by: Aud
   const { db, table, now } = access;
   const company_id = await companyOfKey(access, id);
   const row = await transaction(db, async (trx) => {
-    const before = await trx
-      .selectFrom('api_keys')
-      .select([...limitColumns, 'name'])
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    const before = await readKey(trx, company_id, id, true);
     const after = await changeRow(trx, { company_id, id }, set);
     const author = { companyId: company_id, by, at: now() };
     await audit(trx, author, 'limits.changed', ['key', id, before.name], limitChanges(before, after));

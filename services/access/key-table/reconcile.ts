@@ -11,6 +11,7 @@ import {
 } from '@causeway/proto';
 import { transaction } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
+import { updateCompany, updateKey } from '../rows.ts';
 import { absent, type HeldEntry, readTable, type VersionedEntry, versionOf, writeEntry } from './bucket.ts';
 import { type TableSource, tableEntries } from './entries.ts';
 
@@ -104,14 +105,11 @@ const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): 
       const ended = isRefusal(entry);
       // Killed in between, it would leave the subscriptions of a revoked key on.
       await transaction(db, async (trx) => {
-        const { numUpdatedRows } = await trx
-          .updateTable('api_keys')
+        const { numUpdatedRows } = await updateKey(trx, companyId, id)
           .set(({ fn, val }) => ({
             version: version + 1,
             ...(ended && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
           }))
-          .where('company_id', '=', companyId)
-          .where('id', '=', id)
           .where('version', '<', version)
           .executeTakeFirstOrThrow();
         if (ended && numUpdatedRows > 0n)
@@ -123,10 +121,8 @@ const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): 
       });
     } else {
       const { version } = JSON.parse(text) as CompanyEntry;
-      await db
-        .updateTable('companies')
+      await updateCompany(db, Number(name.slice(companyEntryName(0).length - 1)))
         .set({ version: version + 1 })
-        .where('company_id', '=', Number(name.slice(companyEntryName(0).length - 1)))
         .where('version', '<', version)
         .execute();
     }

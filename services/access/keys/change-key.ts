@@ -1,14 +1,15 @@
 import { assertUnchanged } from '@causeway/identity';
-import { changes, conflict, contract, notFound } from '@causeway/proto';
+import { changes, conflict, contract } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Updateable } from 'kysely';
 import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
-import { keyEntryColumns, publishKey } from '../key-table/entries.ts';
+import { publishKey } from '../key-table/entries.ts';
+import { updateKey } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import { requireRoleStill } from '../sessions/person.ts';
 import { expiryOf } from './expiry.ts';
-import { type KeyRow, keyColumns, networksOf, portalKey } from './key-answers.ts';
+import { type KeyRow, networksOf, portalKey, readKey, type StoredKey } from './key-answers.ts';
 import type { previousEnd } from './keys.ts';
 
 /** Under the lock of the row, so that two changes at once keep each other's fields. */
@@ -48,10 +49,9 @@ export const changeableKey = async (
   { now }: Access,
   trx: Trx<AccessTables>,
   { companyId, user, id }: KeyCall,
-): Promise<ChangeableKey> => {
+): Promise<StoredKey> => {
   await requireRoleStill(trx, companyId, user.id, 'developer');
-  const row = await readKey(trx, companyId, id('key'));
-  if (!row) throw notFound('key');
+  const row = await readKey(trx, companyId, id('key'), true);
   if (row.is_active === 0) throw conflict('this key is revoked; create another one');
   // It may not have been revoked yet, and a later expiry would admit it again.
   if (row.expires_utc && row.expires_utc <= now()) throw conflict('this key has expired; create another one');
@@ -62,26 +62,12 @@ export const changeRow = async (
   trx: Trx<AccessTables>,
   { company_id, id }: Pick<KeyRow, 'company_id' | 'id'>,
   set: Updateable<AccessTables['api_keys']> | ReturnType<typeof previousEnd>,
-): Promise<ChangeableKey> => {
-  await trx
-    .updateTable('api_keys')
+): Promise<StoredKey> => {
+  await updateKey(trx, company_id, id)
     .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
     .execute();
-  return (await readKey(trx, company_id, id))!;
+  return readKey(trx, company_id, id);
 };
-
-const readKey = (trx: Trx<AccessTables>, companyId: number, id: number) =>
-  trx
-    .selectFrom('api_keys')
-    .select([...keyColumns, ...keyEntryColumns])
-    .where('company_id', '=', companyId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-
-export type ChangeableKey = NonNullable<Awaited<ReturnType<typeof readKey>>>;
 
 const settingsOf = (row: KeyRow) => ({
   name: row.name,

@@ -1,7 +1,9 @@
 import { maskKey } from '@causeway/identity';
-import type { AnswerTo, KeyAnswer, LimitsAnswer, Scope } from '@causeway/proto';
-import type { LimitRow } from '../key-table/entries.ts';
-import type { RowOf } from '../schema.ts';
+import { type AnswerTo, type KeyAnswer, type LimitsAnswer, notFound, type Scope } from '@causeway/proto';
+import type { Kysely } from 'kysely';
+import { keyEntryColumns, type LimitRow } from '../key-table/entries.ts';
+import { selectKey } from '../rows.ts';
+import type { AccessTables, RowOf } from '../schema.ts';
 
 export const keyColumns = [
   'company_id',
@@ -23,6 +25,18 @@ export const keyColumns = [
 ] as const;
 
 export type KeyRow = RowOf<'api_keys', typeof keyColumns>;
+
+/** With all that answers and the key table show. @throws Problem `not_found` */
+export const readKey = async (db: Kysely<AccessTables>, companyId: number, id: number, locks = false) => {
+  const row = await selectKey(db, companyId, id)
+    .select([...keyColumns, ...keyEntryColumns])
+    .$if(locks, (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (!row) throw notFound('key');
+  return row;
+};
+
+export type StoredKey = Awaited<ReturnType<typeof readKey>>;
 
 const shownKey = (row: KeyRow) => ({
   id: row.id,

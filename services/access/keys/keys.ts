@@ -25,11 +25,12 @@ import { sql } from 'kysely';
 import { audit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
-import { keyEntryColumns, limitColumns, publishKey } from '../key-table/entries.ts';
+import { limitColumns, publishKey } from '../key-table/entries.ts';
+import { selectCompany, selectKey, updateKey } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import { requireRoleStill } from '../sessions/person.ts';
 import { expiryOf } from './expiry.ts';
-import { keyAnswer, keyColumns, portalKey } from './key-answers.ts';
+import { keyAnswer, keyColumns, portalKey, readKey, type StoredKey } from './key-answers.ts';
 
 export const createKey = (access: Access) =>
   handler(contract.createKey, async ({ body, requestId }) => {
@@ -141,10 +142,8 @@ interface NewKey {
   readonly basedOn?: { readonly sameName: number } | undefined;
   readonly identity?: CallIdentity | undefined;
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
-  readonly answer: (row: MadeKey, value: string) => Answer;
+  readonly answer: (row: StoredKey, value: string) => Answer;
 }
-
-type MadeKey = Parameters<typeof keyAnswer>[0] & Parameters<typeof portalKey>[0];
 
 /** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded`, `key_creation_failed` */
 const makeKey = (access: Access, key: NewKey): Promise<Answer> =>
@@ -171,14 +170,12 @@ const insertKey = async (
     expires_utc: expires ?? null,
     networks: networks.join(' ') || null,
   };
-  const madeKey: { id?: number } = {};
   const answered = await once.carryOut(identity, async (trx) => {
     await check?.(trx);
     const names = await requireRoomForKey(trx, companyId, keyQuota);
     assertSameName('key', names, name, basedOn);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
     const id = Number(insertId);
-    madeKey.id = id;
     await audit(trx, { companyId, by, at }, 'key.created', ['key', id, name], {
       after: {
         ...{ name, scopes },
@@ -186,15 +183,12 @@ const insertKey = async (
         ...(networks.length > 0 && { networks }),
       },
     });
-    return answer({ ...key, ...untouched, id }, value);
+    return answer(await readKey(trx, companyId, id), value);
   });
   const { id } = JSON.parse(String(answered.body)) as { readonly id: number };
   try {
     // Of a repetition too: the first call may have ended before every gateway knew the key.
-    await publishKey(
-      table,
-      id === madeKey.id ? { ...key, ...untouched, id } : await readKey(access, { companyId, id }),
-    );
+    await publishKey(table, await readKey(db, companyId, id));
   } catch (error) {
     // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.
     await transaction(db, async (trx) => {
@@ -206,21 +200,6 @@ const insertKey = async (
   return answered;
 };
 
-const untouched = {
-  version: 1,
-  is_active: 1,
-  limit_read: null,
-  limit_write: null,
-  limit_admin: null,
-  limit_lookup: null,
-  revoked_utc: null,
-  last_used_utc: null,
-  previous_hash: null,
-  previous_last4: null,
-  previous_until_utc: null,
-  previous_active: 0,
-} as const;
-
 /**
  * Locks the company, so creates take turns (contract, "Quotas"). @returns the names of its active keys.
  * @throws Problem `quota_exceeded`, `company_closed`
@@ -230,12 +209,7 @@ const requireRoomForKey = async (
   companyId: number,
   limit: number,
 ): Promise<readonly string[]> => {
-  const company = await trx
-    .selectFrom('companies')
-    .select('closed_utc')
-    .where('company_id', '=', companyId)
-    .forUpdate()
-    .executeTakeFirst();
+  const company = await selectCompany(trx, companyId).select('closed_utc').forUpdate().executeTakeFirst();
   if (company?.closed_utc) throw problem('company_closed');
   const active = await trx
     .selectFrom('api_keys')
@@ -259,20 +233,8 @@ const requireRoomForKey = async (
 export const revokeEverywhere = async (access: Access, end: KeyEnd) => {
   const { db, table, now } = access;
   await transaction(db, (trx) => deactivateIn(trx, { ...end, at: now() }));
-  const row = await readKey(access, end);
+  const row = await readKey(db, end.companyId, end.id);
   await publishKey(table, row);
-  return row;
-};
-
-/** @throws Problem `not_found` */
-const readKey = async ({ db }: Access, { companyId, id }: Pick<KeyEnd, 'companyId' | 'id'>) => {
-  const row = await db
-    .selectFrom('api_keys')
-    .select([...keyColumns, ...keyEntryColumns])
-    .where('company_id', '=', companyId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (!row) throw notFound('key');
   return row;
 };
 
@@ -287,8 +249,7 @@ export const deactivateIn = async (
   trx: Trx<AccessTables>,
   { companyId, id, by, at }: KeyEnd & { readonly at: Date },
 ): Promise<void> => {
-  const { numUpdatedRows } = await trx
-    .updateTable('api_keys')
+  const { numUpdatedRows } = await updateKey(trx, companyId, id)
     .set((eb) => ({
       is_active: 0,
       is_suspended: 0,
@@ -296,8 +257,6 @@ export const deactivateIn = async (
       version: eb('version', '+', 1),
       ...previousEnd(at),
     }))
-    .where('company_id', '=', companyId)
-    .where('id', '=', id)
     .where((eb) => eb.or([eb('is_active', '=', 1), eb('is_suspended', '=', 1)]))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return;
@@ -306,11 +265,8 @@ export const deactivateIn = async (
     .insertInto('key_revocations')
     .values({ company_id: companyId, key_id: id, revoked_utc: at })
     .execute();
-  const { name, expires_utc } = await trx
-    .selectFrom('api_keys')
+  const { name, expires_utc } = await selectKey(trx, companyId, id)
     .select(['name', 'expires_utc'])
-    .where('company_id', '=', companyId)
-    .where('id', '=', id)
     .executeTakeFirstOrThrow();
   const change = expires_utc && expires_utc <= at ? { after: { reason: 'expired' } } : undefined;
   await audit(trx, { companyId, by, at }, 'key.revoked', ['key', id, name], change);

@@ -5,8 +5,8 @@ import { type Author, audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { publishKey } from '../key-table/entries.ts';
 import type { AccessTables } from '../schema.ts';
-import { type ChangeableKey, changeableKey, changeRow } from './change-key.ts';
-import { portalKey } from './key-answers.ts';
+import { changeableKey, changeRow } from './change-key.ts';
+import { portalKey, type StoredKey } from './key-answers.ts';
 import { previousEnd } from './keys.ts';
 
 const hourMs = 3_600_000;
@@ -91,21 +91,21 @@ export const endGraces = async (access: Access): Promise<number> => {
   return due.length;
 };
 
-const isInGrace = ({ previous_active, previous_until_utc }: ChangeableKey, now: Date): boolean =>
+const isInGrace = ({ previous_active, previous_until_utc }: StoredKey, now: Date): boolean =>
   previous_active === 1 && previous_until_utc !== null && previous_until_utc > now;
 
-const graceConflict = ({ previous_until_utc }: ChangeableKey) =>
+const graceConflict = ({ previous_until_utc }: StoredKey) =>
   conflict(
     `the key was rotated already, and its old secret works until ${previous_until_utc!.toISOString()}; end that first, or rotate without a grace, which ends both`,
   );
 
 const rotateIn = async (
   trx: Trx<AccessTables>,
-  before: ChangeableKey,
+  before: StoredKey,
   value: string,
   graceHours: number,
   author: Author,
-): Promise<ChangeableKey> => {
+): Promise<StoredKey> => {
   const until = new Date(author.at.getTime() + graceHours * hourMs);
   await audit(trx, author, 'key.rotated', ['key', before.id, before.name], {
     after: { graceHours, ...(graceHours > 0 && { previousUntilUtc: until.toISOString() }) },
@@ -120,20 +120,12 @@ const rotateIn = async (
   });
 };
 
-const endPrevious = async (
-  trx: Trx<AccessTables>,
-  before: ChangeableKey,
-  author: Author,
-): Promise<ChangeableKey> => {
+const endPrevious = async (trx: Trx<AccessTables>, before: StoredKey, author: Author): Promise<StoredKey> => {
   await auditEnd(trx, before, author, 'new');
   return changeRow(trx, before, previousEnd(author.at));
 };
 
-const keepOld = async (
-  trx: Trx<AccessTables>,
-  before: ChangeableKey,
-  author: Author,
-): Promise<ChangeableKey> => {
+const keepOld = async (trx: Trx<AccessTables>, before: StoredKey, author: Author): Promise<StoredKey> => {
   await auditEnd(trx, before, author, 'old');
   return changeRow(trx, before, {
     key_hash: before.previous_hash!,
@@ -145,5 +137,5 @@ const keepOld = async (
   });
 };
 
-const auditEnd = (trx: Trx<AccessTables>, { id, name }: ChangeableKey, author: Author, kept: 'new' | 'old') =>
+const auditEnd = (trx: Trx<AccessTables>, { id, name }: StoredKey, author: Author, kept: 'new' | 'old') =>
   audit(trx, author, 'key.rotation_ended', ['key', id, name], { after: { kept } });

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { clockSlackMs, openSecret, sealSecret, type Trx } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { readCompanyName, selectCompany } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import { countedEmail } from '../sessions/subjects.ts';
 import { hashToken } from '../sessions/token.ts';
@@ -60,12 +61,7 @@ export const linkMails = { ofCompany: 20, perMs: 3_600_000, addressMs: 15 * 60_0
  * lock the company too.
  */
 export const lockLinkMails = async (trx: Trx<AccessTables>, companyId: number): Promise<void> => {
-  await trx
-    .selectFrom('companies')
-    .select('company_id')
-    .where('company_id', '=', companyId)
-    .forUpdate()
-    .execute();
+  await selectCompany(trx, companyId).select('company_id').forUpdate().execute();
 };
 
 const takeMail = async (
@@ -101,12 +97,7 @@ export const linkMail = async (
   { company_id, send_id, sealed }: Send,
 ): Promise<MailMessage | undefined> => {
   const { kind, token } = JSON.parse(openSecret(keyRing, company_id, sealed!)) as SealedLink;
-  const { name } = await db
-    .selectFrom('companies')
-    .select('name')
-    .where('company_id', '=', company_id)
-    .executeTakeFirstOrThrow();
-  const company = strangersName(name);
+  const company = strangersName(await readCompanyName(db, company_id));
   const messageId = `link.${company_id}.${send_id}`;
   const url = `${mail!.portalUrl}/${kind}#${token}`;
   if (kind === 'invitation') {

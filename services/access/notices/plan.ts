@@ -1,6 +1,7 @@
 import { type NoticeKind, noticeKinds } from '@causeway/proto';
 import { acrossTenants, clockSlackMs, eachAlone, isDue, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { selectCompany } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import type { NoticesContext } from './context.ts';
 import { maySee, wantsMail } from './recipients.ts';
@@ -47,10 +48,8 @@ const planCompany = async (
   const { gatherMs } = context;
   const at = context.now();
   // One replica plans for a company at a time, so that the messages of an hour are counted exactly.
-  const company = await trx
-    .selectFrom('companies')
+  const company = await selectCompany(trx, company_id)
     .select('company_id')
-    .where('company_id', '=', company_id)
     .forUpdate()
     .skipLocked()
     .executeTakeFirst();

@@ -5,6 +5,7 @@ import { generateAuthenticationOptions, verifyAuthenticationResponse } from '@si
 import { audit, authorOf } from '../audit.ts';
 import type { PasskeySite } from '../config.ts';
 import type { Access } from '../context.ts';
+import { updateSession } from '../rows.ts';
 import { atSession, attempt } from './attempts.ts';
 import { hasFactor } from './factors.ts';
 import { confirmPassword, type PersonRow, personColumns, selectMember } from './person.ts';
@@ -168,12 +169,7 @@ export const proveIdentity = (access: Access) =>
       if (hasFactor(person)) await requireFactor(access, prover, call, person, body);
     }
     await transaction(access.db, async (trx) => {
-      await trx
-        .updateTable('portal_sessions')
-        .set({ proved_utc: access.now() })
-        .where('company_id', '=', companyId)
-        .where('session_id', '=', user.sessionId)
-        .execute();
+      await updateSession(trx, companyId, user.sessionId).set({ proved_utc: access.now() }).execute();
       const by = body.credential
         ? 'passkey'
         : body.recoveryCode

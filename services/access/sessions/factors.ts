@@ -1,5 +1,6 @@
 import { conflict, problem } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
+import { selectCompany } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import { deleteRecoveryCodes } from './factor-codes.ts';
 import { selectMember, updateMember } from './person.ts';
@@ -32,10 +33,8 @@ export const dropCodesOfLastFactor = async (
   left: Factors,
 ): Promise<void> => {
   if (hasFactor(left)) return;
-  const { require_factor } = await trx
-    .selectFrom('companies')
+  const { require_factor } = await selectCompany(trx, whose.companyId)
     .select('require_factor')
-    .where('company_id', '=', whose.companyId)
     .forShare()
     .executeTakeFirstOrThrow();
   if (require_factor === 1)

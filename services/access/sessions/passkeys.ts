@@ -13,6 +13,7 @@ import { duplicateKey, handler, json } from '@causeway/runtime';
 import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
 import type { Kysely } from 'kysely';
 import type { Access } from '../context.ts';
+import { readCompanyName } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import {
   assertionOptions,
@@ -63,16 +64,11 @@ export const startPasskey = (access: Access) =>
     const passkeys = await passkeysOf(access.db, { companyId, userId: user.id })
       .select('credential_id')
       .execute();
-    const { name } = await access.db
-      .selectFrom('companies')
-      .select('name')
-      .where('company_id', '=', companyId)
-      .executeTakeFirstOrThrow();
     const options = await generateRegistrationOptions({
       rpName: 'Causeway',
       rpID: site.host,
       userID: handleOf({ companyId, userId: user.id }),
-      userName: `${user.email} (${name})`,
+      userName: `${user.email} (${await readCompanyName(access.db, companyId)})`,
       userDisplayName: user.name || user.email,
       challenge: makeChallenge(access, purposeOf(call)),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },

@@ -3,6 +3,7 @@ import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/r
 import { audit, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
+import { readCompanyName } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import { countChosenPassword } from './attempts.ts';
 import { changeSecurity, endSessions } from './end.ts';
@@ -14,12 +15,8 @@ export const changePassword = (access: Access) =>
   handler(contract.changePassword, async (call) => {
     const { companyId, user, body } = call;
     await confirmPassword(access, call, 'currentPassword', body.currentPassword);
-    const company = await access.db
-      .selectFrom('companies')
-      .select('name')
-      .where('company_id', '=', companyId)
-      .executeTakeFirstOrThrow();
-    requireGoodPassword('newPassword', body.newPassword, [company.name, user.email, user.name]);
+    const companyName = await readCompanyName(access.db, companyId);
+    requireGoodPassword('newPassword', body.newPassword, [companyName, user.email, user.name]);
     await countChosenPassword(access, companyId, user.email, call.actor.address);
     const password_hash = await hashForAddress(access, user.email, body.newPassword);
     await changeSecurity(access, call, 'password.changed', async (trx) => {

@@ -1,6 +1,7 @@
 import { contract, notFound } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { updateSession } from '../rows.ts';
 import { memberKey } from './attempts.ts';
 import { personColumns, selectMember } from './person.ts';
 import { requireFactor } from './second-factor.ts';
@@ -34,11 +35,8 @@ export const switchCompany = (access: Access) =>
     const token = newSessionToken(random, access.sessionTokens);
     const at = now();
     await transaction(db, async (trx) => {
-      const { numUpdatedRows } = await trx
-        .updateTable('portal_sessions')
+      const { numUpdatedRows } = await updateSession(trx, other.company_id, other.session_id)
         .set({ token_hash: hashToken(token), state: 'open', last_used_utc: at })
-        .where('company_id', '=', other.company_id)
-        .where('session_id', '=', other.session_id)
         .where('created_utc', '>', new Date(at.getTime() - portal.sessionTimeoutMs))
         .executeTakeFirst();
       if (numUpdatedRows === 0n) throw notFound('company');
@@ -55,11 +53,8 @@ export const switchCompany = (access: Access) =>
       });
     });
     await transaction(db, async (trx) => {
-      await trx
-        .updateTable('portal_sessions')
+      await updateSession(trx, companyId, user.sessionId)
         .set({ token_hash: hashToken(newToken(random)), state: 'ready' })
-        .where('company_id', '=', companyId)
-        .where('session_id', '=', user.sessionId)
         .execute();
     });
     const answer = withToken(200, await sessionFacts(access, other.company_id, other.session_id), token);

@@ -1,6 +1,7 @@
 import { type MemberOperation, problem, type ResolvedSession, type ResolveSession } from '@causeway/proto';
 import { acrossTenants, each, json, type LaneHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { updateSession } from '../rows.ts';
 import { hasFactor } from './factors.ts';
 import { hashToken, isSessionToken } from './token.ts';
 
@@ -69,11 +70,8 @@ const useSession = async (access: Access, token: string, passive: boolean): Prom
   const at = now();
   const grainMs = Math.min(useGrainMs, portal.idleTimeoutMs / 4);
   if (at.getTime() - lastUsedUtc.getTime() >= grainMs)
-    await db
-      .updateTable('portal_sessions')
+    await updateSession(db, companyId, user.sessionId)
       .set({ last_used_utc: at })
-      .where('company_id', '=', companyId)
-      .where('session_id', '=', user.sessionId)
       .where('last_used_utc', '<', at)
       .execute();
   return session;

@@ -8,6 +8,7 @@ import { countChosenPassword } from '../sessions/attempts.ts';
 import { hashForAddress, requireRoleStill } from '../sessions/person.ts';
 import { startSession } from '../sessions/sign-in.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
+import { endInvitations } from './member-keys.ts';
 import { invitationAnswer } from './members.ts';
 
 const validForMs = 7 * 86_400_000;
@@ -121,24 +122,10 @@ export const acceptInvitation = (access: Access) =>
 
 export const revokeInvitation = (access: Access) =>
   handler(contract.revokeInvitation, async (call) => {
-    const { companyId } = call;
     const id = call.id('invitation');
     await transaction(access.db, async (trx) => {
-      const row = await trx
-        .selectFrom('portal_invitations')
-        .select(['email', 'role'])
-        .where('company_id', '=', companyId)
-        .where('invitation_id', '=', id)
-        .forUpdate()
-        .executeTakeFirst();
-      if (!row) throw notFound('invitation');
-      await trx
-        .deleteFrom('portal_invitations')
-        .where('company_id', '=', companyId)
-        .where('invitation_id', '=', id)
-        .execute();
-      const target = ['invitation', id, row.email] as const;
-      await audit(trx, authorOf(access, call), 'invitation.revoked', target, { before: row });
+      const ended = await endInvitations(trx, authorOf(access, call), 'invitation_id', id);
+      if (ended === 0) throw notFound('invitation');
     });
     return { status: 204, body: null };
   });

@@ -48,22 +48,7 @@ export const endRights = async (
   { role, keepKeys, keepSubscriptions, keepChannels }: LostRights,
 ): Promise<readonly number[]> => {
   const { companyId, by, at } = author;
-  const invitations = await trx
-    .selectFrom('portal_invitations')
-    .select(['invitation_id', 'email', 'role'])
-    .where('company_id', '=', companyId)
-    .where('invited_by', '=', memberId)
-    .forUpdate()
-    .execute();
-  for (const { invitation_id, email, role } of invitations) {
-    await trx
-      .deleteFrom('portal_invitations')
-      .where('company_id', '=', companyId)
-      .where('invitation_id', '=', invitation_id)
-      .execute();
-    const target = ['invitation', invitation_id, email] as const;
-    await audit(trx, author, 'invitation.revoked', target, { before: { email, role } });
-  }
+  await endInvitations(trx, author, 'invited_by', memberId);
   await trx
     .deleteFrom('portal_password_resets')
     .where('company_id', '=', companyId)
@@ -83,6 +68,32 @@ export const endRights = async (
     .onDuplicateKeyUpdate(row)
     .execute();
   return revokedKeys;
+};
+
+/** @returns how many were open. */
+export const endInvitations = async (
+  trx: Trx<AccessTables>,
+  author: Author,
+  column: 'invitation_id' | 'invited_by',
+  id: number,
+): Promise<number> => {
+  const invitations = await trx
+    .selectFrom('portal_invitations')
+    .select(['invitation_id', 'email', 'role'])
+    .where('company_id', '=', author.companyId)
+    .where(column, '=', id)
+    .forUpdate()
+    .execute();
+  for (const { invitation_id, email, role } of invitations) {
+    await trx
+      .deleteFrom('portal_invitations')
+      .where('company_id', '=', author.companyId)
+      .where('invitation_id', '=', invitation_id)
+      .execute();
+    const target = ['invitation', invitation_id, email] as const;
+    await audit(trx, author, 'invitation.revoked', target, { before: { email, role } });
+  }
+  return invitations.length;
 };
 
 interface LostRights {

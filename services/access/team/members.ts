@@ -11,6 +11,7 @@ import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import { type Author, audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { lockLinkMails, mailLink } from '../notices/links.ts';
+import { readCompanyName, updateCompany } from '../rows.ts';
 import type { AccessTables, RowOf } from '../schema.ts';
 import { endSessions } from '../sessions/end.ts';
 import { hasFactor, lockFactors, removeFactors } from '../sessions/factors.ts';
@@ -168,19 +169,13 @@ export const requireSecondFactor = (access: Access) =>
       await requireRoleStill(trx, companyId, user.id, 'admin');
       if (body.required && !hasFactor(await lockFactors(trx, { companyId, userId: user.id })))
         throw conflict('set up your own second factor under Your security first');
-      const { numChangedRows } = await trx
-        .updateTable('companies')
+      const { numChangedRows } = await updateCompany(trx, companyId)
         .set({ require_factor: Number(body.required) })
-        .where('company_id', '=', companyId)
         .executeTakeFirst();
       if (numChangedRows === 0n) return;
       const action = body.required ? 'second_factor.required' : 'second_factor.optional';
-      const { name } = await trx
-        .selectFrom('companies')
-        .select('name')
-        .where('company_id', '=', companyId)
-        .executeTakeFirstOrThrow();
-      await audit(trx, authorOf(access, call), action, ['company', companyId, name]);
+      const target = ['company', companyId, await readCompanyName(trx, companyId)] as const;
+      await audit(trx, authorOf(access, call), action, target);
     });
     return { status: 204, body: null };
   });

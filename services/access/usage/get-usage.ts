@@ -4,6 +4,7 @@ import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
 import { companyLimitColumns, companyLimitsNow, type LimitRow, limitColumns } from '../key-table/entries.ts';
+import { selectCompany } from '../rows.ts';
 
 type Usage = AnswerTo<'getUsage'>;
 
@@ -120,11 +121,7 @@ const readSteps = async (
 };
 
 const readLimits = async ({ db }: Access, companyId: number) => {
-  const company = await db
-    .selectFrom('companies')
-    .select(companyLimitColumns)
-    .where('company_id', '=', companyId)
-    .executeTakeFirstOrThrow();
+  const company = await selectCompany(db, companyId).select(companyLimitColumns).executeTakeFirstOrThrow();
   const keys = await db
     .selectFrom('api_keys')
     .select(['id', 'name', 'prefix', 'last4', 'is_active', ...limitColumns])

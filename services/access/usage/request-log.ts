@@ -14,6 +14,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { noteRefused } from '../audit.ts';
 import type { Access } from '../context.ts';
+import { selectKey } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
 import { gatherReports, type ReportsOptions } from './reports.ts';
 
@@ -168,13 +169,7 @@ export const getKeyUse = (access: Access) =>
   handler(contract.getKeyUse, async (call) => {
     const { companyId } = call;
     const keyId = call.id('key');
-    const { db } = access;
-    const key = await db
-      .selectFrom('api_keys')
-      .select('id')
-      .where('company_id', '=', companyId)
-      .where('id', '=', keyId)
-      .executeTakeFirst();
+    const key = await selectKey(access.db, companyId, keyId).select('id').executeTakeFirst();
     if (!key) throw notFound('key');
     const nowMs = access.now().getTime();
     const rows = logOf(access, companyId, keyId);
