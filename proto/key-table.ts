@@ -117,8 +117,6 @@ export const gatewayBucketSettings = {
   allow_direct: false,
 } as const;
 
-export type KeyUse = readonly [keyId: number, companyId: number, minute: number];
-
 /** The API key of a call. Services do not trust gateways: each looks it up as `keyEntryName(proof)`. */
 export interface CallKey {
   readonly proof: string;

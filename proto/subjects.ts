@@ -36,9 +36,6 @@ export const keyRevokedSubject = 'keys.revoked';
 /** Sent by processes whose connection was lost; the replicas of `access` are a queue group. */
 export const keyChangesSubject = 'keys.changes';
 
-/** `[[keyId, minute], …]` from gateways; one `access` replica of the queue group writes them. */
-export const keyUsedSubject = 'keys.used';
-
 /** Rate-limit counts: one log with a single NATS server, three logs on three servers. */
 export const limitLogStream = (log: number): string => `LIMIT_LOG_${log}`;
 export const limitLogNumbers = (replicas: number): readonly number[] => (replicas < 3 ? [1] : [1, 2, 3]);
@@ -81,6 +78,3 @@ export const deliveryCommandSubject = 'deliveries.command';
 
 /** `LoggedRequest`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
 export const requestsLoggedSubject = 'requests.logged';
-
-/** A list of `RequestCount` from gateways; one `access` replica of the queue group writes them. */
-export const requestsCountedSubject = 'requests.counted';

@@ -11,7 +11,6 @@ import {
   ingestSubject,
   keyBucket,
   keyRevokedSubject,
-  keyUsedSubject,
   type LaneName,
   laneSubject,
   limitCountSubject,
@@ -19,7 +18,7 @@ import {
   limitLogStream,
   metaEntryName,
   replyPrefix,
-  requestsCountedSubject,
+  requestsLoggedSubject,
   testDeliverySubject,
 } from '@causeway/proto';
 import {
@@ -104,15 +103,14 @@ await listen('dispatcher', testDeliverySubject, isRequest, '{"error":"none"}');
 await listen('dispatcher', deliveryCommandSubject, isRequest, '{}');
 await listen('gateway', keyRevokedSubject, isRequest, '{}');
 await listen('gateway', countSubject, isRequest, '[1]');
-await listen('access', keyUsedSubject, isTold);
-await listen('access', requestsCountedSubject, isTold);
+await listen('access', requestsLoggedSubject, isTold);
 await listen('dispatcher', deliveryHealthSubject, isTold);
 
 const entrySubject = `$KV.${keyBucket}.${forged}`;
 const targets = [
   ...Object.keys(lanes).map((lane) => laneSubject(lane as LaneName)),
   ...[ingestSubject, testDeliverySubject, deliveryCommandSubject, keyRevokedSubject, countSubject],
-  ...[keyUsedSubject, requestsCountedSubject, deliveryHealthSubject],
+  ...[requestsLoggedSubject, deliveryHealthSubject],
   entrySubject,
 ];
 const streams = [limitLogStream(1), eventStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
@@ -189,14 +187,7 @@ beforeEach(async () => {
 test.each<[user: string, subjects: readonly string[]]>([
   [
     'gateway',
-    [
-      laneSubject('crm'),
-      laneSubject('webhooks'),
-      laneSubject('access'),
-      countSubject,
-      keyUsedSubject,
-      requestsCountedSubject,
-    ],
+    [laneSubject('crm'), laneSubject('webhooks'), laneSubject('access'), countSubject, requestsLoggedSubject],
   ],
   ['webhooks', [ingestSubject, testDeliverySubject, deliveryCommandSubject]],
   ['dispatcher', [deliveryHealthSubject]],

@@ -10,7 +10,6 @@ import {
   keyBucket,
   keyChangesSubject,
   keyRevokedSubject,
-  keyUsedSubject,
   type LaneName,
   laneSubject,
   limitCountSubject,
@@ -20,7 +19,6 @@ import {
   probeSubject,
   replicaSubject,
   replyPrefix,
-  requestsCountedSubject,
   requestsLoggedSubject,
   type ServiceName,
   services,
@@ -103,8 +101,6 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
   gateway: withMore(common('gateway'), {
     publish: [
       ...services.flatMap((service) => [laneSubject(service), replicaSubject(service, '*')]),
-      keyUsedSubject,
-      requestsCountedSubject,
       requestsLoggedSubject,
       // Of the release before.
       'agents.called',
@@ -141,7 +137,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...limitLogs.flatMap(makesStream),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
-    subscribe: [...[keyUsedSubject, requestsCountedSubject, requestsLoggedSubject], keyChangesSubject],
+    subscribe: [requestsLoggedSubject, keyChangesSubject],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway', 'operator-crm': 'operator' }), {
     publish: [eventSubject('*', '*.*'), writtenSubject, ...followsKeys.publish],

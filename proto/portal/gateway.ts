@@ -27,21 +27,10 @@ export const sessionTokenHeader = 'Session-Token';
 /** As `sessionTokenHeader`, for the cookie that marks the browser as a known device of the member. */
 export const deviceHeader = 'Device';
 
-/** Counted in one minute (Unix time in minutes), since the last report. */
-export type RequestCount = readonly [
-  companyId: number,
-  keyId: number,
-  bucket: Bucket,
-  minute: number,
-  answered: number,
-  limited: number,
-  failed: number,
-];
-export const maxRequestCounts = 2000;
-
 /**
- * A request with a key, for the request log; or `requests` of one kind, without request ID and address. `ids` are those of the
- * path, with commas between them; `operation` is empty if no route matched.
+ * A request with a key; or `requests` of one kind, without request ID and address. `ids` are those of the path, with commas
+ * between them; `operation` is empty if no route matched. `bucket` is that of the limit that counted it, empty if no limit
+ * counts such requests, and null if it was refused before.
  */
 export type LoggedRequest = readonly [
   companyId: number,
@@ -56,5 +45,8 @@ export type LoggedRequest = readonly [
   requestId: string,
   address: string,
   isPrevious: 0 | 1,
+  bucket: Bucket | '' | null,
   requests: number,
 ];
+/** In one message. */
+export const maxLoggedRequests = 2000;

@@ -37,8 +37,8 @@ import { createReserve } from './sessions/reserve.ts';
 import { createDevices } from './sessions/subjects.ts';
 import { createTokenSigner, derivedKeys } from './sessions/token.ts';
 import { byToken, resolveSession } from './sessions/use-session.ts';
-import { recordKeyUses, recordRequests } from './usage/reports.ts';
-import { recordRequestLog, startRequestLogRetention } from './usage/request-log.ts';
+import { recordRequests } from './usage/reports.ts';
+import { startRequestLogRetention } from './usage/request-log.ts';
 
 interface AccessService {
   ready(): boolean;
@@ -49,9 +49,8 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const { bus, db, log, metrics = noMetrics, now = () => new Date(), random = randomBytes } = options;
   const sessionProofs = createSessionSigner(options.portal.keyRing);
   const table = await startKeyTable({ ...options, now, signers: sessionProofs.entries });
-  const uses = recordKeyUses({ bus, db, log, metrics, now });
-  const requests = recordRequests({ bus, db, log, metrics, now });
-  const requestLog = recordRequestLog({ bus, db, log, metrics, now });
+  const { gatherMs = defaultGatherMs } = options;
+  const requests = recordRequests({ bus, db, log, metrics, now, gatherMs });
   const logRetention = startRequestLogRetention({ db, log, metrics, now });
   const { keyPrefix, keyQuota, portal, mail: mailSettings = null } = options;
   const passwords = createHasher();
@@ -62,7 +61,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     keyRing: portal.keyRing,
     limits: portal.limits,
     mail: mailSettings && createMail(mailSettings),
-    gatherMs: options.gatherMs ?? gatherMs,
+    gatherMs,
   });
   const access: Access = {
     bus,
@@ -112,9 +111,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       await cleanup.stop();
       await emptying.stop();
       await expiry.stop();
-      await uses.drain();
       await requests.drain();
-      await requestLog.drain();
       await logRetention.stop();
       await table.stop();
     },
@@ -126,7 +123,7 @@ export interface AccessOptions extends ServiceOptions<AccessTables> {
   readonly keyQuota: number;
   readonly portal: PortalSettings;
   readonly mail?: MailSettings | null;
-  /** How long notices wait for others of their kind, to go in one message. */
+  /** How long notices wait for others of their kind, to go in one message, and counts of requests, to be written together. */
   readonly gatherMs?: number;
   readonly replicas: number;
   /** See `ensureLimitStreams`; none: a single NATS server. */
@@ -135,7 +132,7 @@ export interface AccessOptions extends ServiceOptions<AccessTables> {
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-const gatherMs = 10_000;
+const defaultGatherMs = 10_000;
 
 const openCursors = (keyRing: KeyRing): Access['cursors'] => {
   const keys = derivedKeys(keyRing, 'cursors');

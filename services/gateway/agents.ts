@@ -22,7 +22,7 @@ export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRe
     if (exchange.head.method !== 'POST') throw methodNotAllowed('POST');
     const unreadable = Object.keys(headers).find((name) => !/^[\t\x20-\x7e]*$/.test(headers[name]!));
     if (unreadable !== undefined) throw invalidHeader(unreadable);
-    gateway.uses.used(key, Date.now());
+    exchange.counted('');
     const body = reading ? await reading.body : noBody;
     if (body instanceof Problem) throw body;
     if (exchange.over) return;

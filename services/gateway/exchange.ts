@@ -1,4 +1,5 @@
 import {
+  type Bucket,
   deprecationHeaders,
   type ErrorCode,
   type ErrorShape,
@@ -59,7 +60,7 @@ export class Exchange {
   #caller: Caller = nobody;
   /** Empty if no limit counted the request (contract, "Rate limits"). */
   #limitHeaders: readonly Header[] = noHeaders;
-  #onAnswer: ((status: number) => void) | undefined;
+  #bucket: Bucket | '' | null = null;
   #onGone: (() => void) | undefined;
   #over = false;
   #listed = true;
@@ -103,9 +104,10 @@ export class Exchange {
     this.#caller = caller;
   }
 
-  counted(headers: readonly Header[], onAnswer: (status: number) => void): void {
+  /** The key was used. @param bucket empty: no limit counts such requests */
+  counted(bucket: Bucket | '', headers = noHeaders): void {
+    this.#bucket = bucket;
     this.#limitHeaders = headers;
-    this.#onAnswer = onAnswer;
   }
 
   /** Keeps the body until the exchange is over. Call it before the first await. */
@@ -188,7 +190,6 @@ export class Exchange {
     const { head, requestId, traceparent, address } = this;
     const operation = this.#operation;
     const durationMs = this.#end(status);
-    this.#onAnswer?.(status);
     const { companyId, keyId, userId } = this.#caller;
     logPlain(
       this.#gateway.log,
@@ -234,6 +235,7 @@ export class Exchange {
         durationMs,
         requestId: this.requestId,
         address: this.address,
+        bucket: this.#bucket,
       });
     return durationMs;
   }

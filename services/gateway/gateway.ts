@@ -11,13 +11,11 @@ import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Sessions } from './portal/sessions.ts';
 import type { Routed } from './routes.ts';
-import type { UseReports } from './use-reports.ts';
 
 export interface Gateway extends ExchangeContext, Upstream {
   readonly bus: Bus;
   readonly table: KeyTable;
   readonly limiter: Limiter;
-  readonly uses: UseReports;
   readonly sessions: Sessions;
   readonly limits: DefaultLimits;
   readonly route: (method: string, path: string) => Routed<KeyOperation>;

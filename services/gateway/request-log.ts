@@ -1,9 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { type LoggedRequest, maxRequestCounts, requestsLoggedSubject } from '@causeway/proto';
+import { type Bucket, type LoggedRequest, maxLoggedRequests, requestsLoggedSubject } from '@causeway/proto';
 import { type Bus, eachTick, type Metrics } from '@causeway/runtime';
 import { gatewayMetrics } from './metrics.ts';
 
-/** Sends what keys ask for to `access`, for the portal (contract, "Request log"). No request ever waits for it. */
+/**
+ * Sends what keys ask for to `access`, for the request log, the use of limits and the last use of each key (contract, "Request log").
+ * No request ever waits for it.
+ */
 export interface RequestLog {
   note(request: NotedRequest): void;
   flush(): void;
@@ -20,6 +23,7 @@ export interface NotedRequest {
   readonly durationMs: number;
   readonly requestId: string;
   readonly address: string;
+  readonly bucket: Bucket | '' | null;
 }
 
 const flushMs = 1000;
@@ -50,23 +54,23 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
     sums.clear();
     const ready = rows;
     rows = [];
-    for (let at = 0; at < ready.length; at += maxRequestCounts)
-      bus.nc.publish(requestsLoggedSubject, JSON.stringify(ready.slice(at, at + maxRequestCounts)));
+    for (let at = 0; at < ready.length; at += maxLoggedRequests)
+      bus.nc.publish(requestsLoggedSubject, JSON.stringify(ready.slice(at, at + maxLoggedRequests)));
   };
   eachTick(flush, flushMs);
 
   const rowOf = (request: NotedRequest, nowMs: number, requestId: string, address: string): LoggedRequest => {
-    const { companyId, keyId, operation, method, params, status, durationMs } = request;
+    const { companyId, keyId, operation, method, params, status, durationMs, bucket } = request;
     const ids = requestId === '' ? '' : params.map((param) => (isId.test(param) ? param : '')).join();
     return [
       ...([companyId, keyId, nowMs, serial++, operation, method, ids, status] as const),
-      ...([Math.round(durationMs), requestId, address, request.isPrevious ? 1 : 0, 1] as const),
+      ...([Math.round(durationMs), requestId, address, request.isPrevious ? 1 : 0, bucket, 1] as const),
     ];
   };
 
   return {
     note: (request) => {
-      const { keyId, operation, method, status, isPrevious, durationMs } = request;
+      const { keyId, operation, method, status, isPrevious, bucket, durationMs } = request;
       const nowMs = Date.now();
       const nowSecond = Math.floor(nowMs / 1000);
       if (nowSecond !== second) {
@@ -82,7 +86,7 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
         rows.push(rowOf(request, nowMs, request.requestId, request.address));
         return;
       }
-      const name = `${keyId} ${operation} ${method} ${status} ${isPrevious}`;
+      const name = `${keyId} ${operation} ${method} ${status} ${isPrevious} ${bucket}`;
       const sum = sums.get(name);
       if (sum) {
         sum.requests++;

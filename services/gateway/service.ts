@@ -48,7 +48,6 @@ import { readCachingHead, readVisit } from './portal/visit.ts';
 import { openRequestLog } from './request-log.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
-import { openUseReports } from './use-reports.ts';
 
 /** Leaves a second of the shortest deadline of an operation (contract, "Rate limits"). */
 const countTimeoutMs = 4_000;
@@ -145,8 +144,6 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
   kit.onStop('lanes', () => {
     for (const lane of Object.values(lanes)) lane.close();
   });
-  const uses = openUseReports({ bus, metrics });
-  kit.onStop('use reports', uses.flush);
   const requestLog = openRequestLog({ bus, metrics });
   kit.onStop('request log', requestLog.flush);
   const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
@@ -170,7 +167,6 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
     table,
     limiter: createLimiter(counter),
     lanes,
-    uses,
     requestLog,
     sessions: openSessions(lanes),
     held: createHeldRequests({ bus, metrics }),

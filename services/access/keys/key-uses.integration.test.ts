@@ -1,9 +1,10 @@
-import { type KeyUse, keyUsedSubject } from '@causeway/proto';
+import { type LoggedRequest, requestsLoggedSubject } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { operatorOf, testWorld } from '../testing/boot.ts';
+import { loggedRequest, operatorOf, testWorld } from '../testing/boot.ts';
 
 const world = await testWorld();
-await Promise.all([world.startAccess(), world.startAccess()]);
+const gatherMs = 300;
+await Promise.all([world.startAccess({ gatherMs }), world.startAccess({ gatherMs })]);
 const ask = operatorOf(await world.openBus('operator'));
 const gateway = await world.openBus('gateway');
 const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
@@ -18,8 +19,10 @@ const newKey = async (): Promise<number> => {
 
 const thisMinute = () => Math.floor(Date.now() / 60_000);
 const iso = (minute: number) => new Date(minute * 60_000).toISOString();
-const report = async (uses: readonly KeyUse[]): Promise<void> => {
-  gateway.nc.publish(keyUsedSubject, JSON.stringify(uses));
+const use = (id: number, company: number, minute: number, bucket: LoggedRequest[12] = 'read') =>
+  loggedRequest(company, id, minute * 60_000, { bucket });
+const report = async (uses: readonly (readonly [id: number, company: number, minute: number])[]) => {
+  gateway.nc.publish(requestsLoggedSubject, JSON.stringify(uses.map((used) => use(...used))));
   await gateway.nc.flush();
 };
 const lastUsed = async (id: number): Promise<string | null> =>
@@ -92,12 +95,22 @@ test('a key reported with the wrong company does not change', async () => {
   expect(await lastUsed(id)).toBeNull();
 });
 
+test('requests that no limit counts are uses, those that were refused before are none', async () => {
+  const [id, refused, marker] = [await newKey(), await newKey(), await newKey()];
+  const minute = thisMinute() - 5;
+  const rows = [use(id, company_id, minute, ''), use(refused, company_id, minute, null)];
+  gateway.nc.publish(requestsLoggedSubject, JSON.stringify(rows));
+  await report([[marker, company_id, minute]]);
+  await written(marker, minute);
+  expect([await lastUsed(id), await lastUsed(refused)]).toEqual([iso(minute), null]);
+});
+
 test('a malformed report does not affect others', async () => {
   const id = await newKey();
   const minute = thisMinute() - 5;
-  gateway.nc.publish(keyUsedSubject, 'not JSON');
-  gateway.nc.publish(keyUsedSubject, '{"0":1}');
-  gateway.nc.publish(keyUsedSubject, '[["a",null,{}],7]');
+  gateway.nc.publish(requestsLoggedSubject, 'not JSON');
+  gateway.nc.publish(requestsLoggedSubject, '{"0":1}');
+  gateway.nc.publish(requestsLoggedSubject, '[["a",null,{}],7]');
   await report([[id, company_id, minute]]);
   await written(id, minute);
 });
@@ -109,7 +122,7 @@ test('a stopping service writes the uses that were reported to it', async () => 
   const made = (await askOwn('createCompany', { name: 'Acme' })).body;
   const { id } = (await askOwn('createKey', { company_id: made.company_id, name: 'k', scopes: ['admin'] }))
     .body;
-  service.bus.nc.publish(keyUsedSubject, JSON.stringify([[id, made.company_id, thisMinute() - 1]]));
+  service.bus.nc.publish(requestsLoggedSubject, JSON.stringify([use(id, made.company_id, thisMinute() - 1)]));
   await service.bus.nc.flush();
   await service.drain();
   const [row] = await own.database.query<{ last_used_utc: Date | null }>(

@@ -7,6 +7,7 @@ import {
   type KeyTableChange,
   keyBucket,
   keyRevokedSubject,
+  type LoggedRequest,
   type MemberOperationId,
   type OperatorOperationId,
   type ResolvedSession,
@@ -75,6 +76,19 @@ const busOf = async ({ url }: TestNats, name: string): Promise<Bus> => {
   const bus = await connectBus({ url, name });
   cleanUp(() => bus.close());
   return bus;
+};
+
+let requestsLogged = 0;
+/** What a gateway reports of a request. */
+export const loggedRequest = (
+  companyId: number,
+  keyId: number,
+  utcMs: number,
+  more: { readonly status?: number; readonly bucket?: LoggedRequest[12]; readonly requests?: number } = {},
+): LoggedRequest => {
+  const { status = 200, bucket = 'read', requests = 1 } = more;
+  const request = ['getLead', 'GET', '17', status, 5, 'a-1', '203.0.113.7'] as const;
+  return [companyId, keyId, utcMs, ++requestsLogged, ...request, 0, bucket, requests];
 };
 
 export const operatorOf = (bus: Bus) => {

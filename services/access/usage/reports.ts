@@ -1,45 +1,47 @@
-import {
-  buckets,
-  type KeyUse,
-  keyUsedSubject,
-  type RequestCount,
-  requestsCountedSubject,
-} from '@causeway/proto';
-import {
-  type Bus,
-  byShard,
-  createTally,
-  type Database,
-  isNotice,
-  type Log,
-  type Metrics,
-  type Tally,
-} from '@causeway/runtime';
+import { isIP } from 'node:net';
+import { type Bucket, buckets, type LoggedRequest, requestsLoggedSubject } from '@causeway/proto';
+import { type Bus, type Database, isNotice, type Log, type Metrics } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { AccessTables } from '../schema.ts';
+import { openRequestLog } from './request-log.ts';
+import { createRowWriter, type RowWriter } from './row-writer.ts';
 
 const minuteMs = 60_000;
+/** MySQL has no later times. */
+const lastMs = Date.UTC(9999, 11, 31);
 
 /**
- * `last_used_utc` never precedes the key's creation and only moves forward, whatever the order of reports and
- * replicas. A minute in the future is cut to the current one, or the time would stand still until then. A
- * revoked key only takes uses from before it was revoked: reports come late, and after a leak somebody will
- * ask for its last use.
+ * Writes what gateways report of requests: the request log, the last use of each key, and the use of its limits. The replicas
+ * are a queue group.
  */
-export const recordKeyUses = (options: ReportsOptions): ReportWriter =>
-  gatherReports<KeyUse>({
-    ...options,
-    subject: keyUsedSubject,
-    what: 'last uses',
-    row: z
-      .tuple([positive, positive, positive])
-      .transform(([key, company, minute]) => [key, company, notAfter(options, minute)] as const),
-    nameOf: ([key]) => `${key}`,
-    merge: (known, use) => (known[2] < use[2] ? use : known),
-    companyOf: ([, company]) => company,
-    write: writeUses,
+export const recordRequests = (options: ReportsOptions): { drain(): Promise<void> } => {
+  const { bus, log } = options;
+  const requestLog = openRequestLog(options);
+  const uses = recordKeyUses(options);
+  const counts = recordCounts(options);
+  const subscription = bus.nc.subscribe(requestsLoggedSubject, {
+    queue: 'access',
+    callback: (error, message) => {
+      if (error || !isNotice(message)) return;
+      try {
+        for (const row of requestRows.parse(JSON.parse(message.string()))) {
+          requestLog.take(row);
+          uses.take(row);
+          counts.take(row);
+        }
+      } catch (cause) {
+        log.error({ error: cause }, 'report of requests cannot be read');
+      }
+    },
   });
+  return {
+    drain: async () => {
+      subscription.unsubscribe();
+      for (const { drain } of [uses, counts, requestLog]) await drain();
+    },
+  };
+};
 
 export interface ReportsOptions {
   readonly bus: Bus;
@@ -47,20 +49,75 @@ export interface ReportsOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly now: () => Date;
+  /** How long uses and counts wait for others of their key. */
+  readonly gatherMs: number;
 }
 
 const whole = z.int().nonnegative();
-const positive = z.int().positive();
+
+/** One wrong value would fail the statement for all rows. */
+const requestRows: z.ZodType<LoggedRequest[]> = z.array(
+  z.tuple([
+    ...([whole, whole, whole.lt(lastMs), whole] as const),
+    z.string().regex(/^[\w /]{0,64}$/),
+    z.string().regex(/^[A-Z_]{1,10}$/),
+    z.string().regex(/^[\d,]{0,64}$/),
+    ...([whole.lt(2 ** 31), whole.lt(2 ** 31)] as const),
+    z.string().regex(/^[\w.~:+/=-]{0,128}$/),
+    z.string().refine((address) => address === '' || isIP(address) > 0),
+    z.literal([0, 1]),
+    z.literal([...buckets, '', null]),
+    whole.lt(2 ** 31),
+  ]),
+);
 
 /** A gateway's clock may be ahead; rows must not be in the future. */
-const notAfter = ({ now }: ReportsOptions, minute: number): number =>
-  Math.min(minute, Math.floor(now().getTime() / minuteMs));
+const minuteOf = ({ now }: ReportsOptions, utcMs: number): number =>
+  Math.floor(Math.min(utcMs, now().getTime()) / minuteMs);
+
+interface KeyUse {
+  readonly keyId: number;
+  readonly companyId: number;
+  readonly minute: number;
+}
+
+/**
+ * `last_used_utc` never precedes the key's creation and only moves forward, whatever the order of reports and
+ * replicas. A revoked key only takes uses from before it was revoked: reports come late, and after a leak somebody will
+ * ask for its last use.
+ */
+const recordKeyUses = (options: ReportsOptions): RowWriter<LoggedRequest> => {
+  const writer = createRowWriter<KeyUse>({
+    ...options,
+    what: 'last uses',
+    nameOf: ({ keyId, companyId }) => `${keyId} ${companyId}`,
+    merge: (known, use) => (known.minute < use.minute ? use : known),
+    companyOf: ({ companyId }) => companyId,
+    write: writeUses,
+  });
+  /** By key. Each minute of a key is written once. */
+  const taken = new Map<string, number>();
+  return {
+    take: (row) => {
+      const [companyId, keyId, utcMs] = row;
+      const minute = minuteOf(options, utcMs);
+      const name = `${companyId} ${keyId}`;
+      if (bucketOf(row) === null || (taken.get(name) ?? 0) >= minute) return;
+      if (taken.size === maxTaken) taken.clear();
+      taken.set(name, minute);
+      writer.take({ keyId, companyId, minute });
+    },
+    drain: writer.drain,
+  };
+};
+
+const maxTaken = 100_000;
 
 /** One statement per minute, rows in key order, so that concurrent writers queue instead of deadlocking. */
 const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {
-  for (const [minute, ofMinute] of Map.groupBy(uses, (use) => use[2])) {
+  for (const [minute, ofMinute] of Map.groupBy(uses, (use) => use.minute)) {
     const used = new Date(minute * minuteMs);
-    const keys = ofMinute.toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);
+    const keys = ofMinute.toSorted((a, b) => a.companyId - b.companyId || a.keyId - b.keyId);
     await db
       .updateTable('api_keys')
       // Uses are reported by the minute, which may have begun before the key was created.
@@ -69,7 +126,7 @@ const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): P
         eb(
           refTuple('company_id', 'id'),
           'in',
-          keys.map(([id, companyId]) => tuple(companyId, id)),
+          keys.map(({ companyId, keyId }) => tuple(companyId, keyId)),
         ),
       )
       .where((eb) => eb.or([eb('revoked_utc', 'is', null), eb('revoked_utc', '>=', used)]))
@@ -78,38 +135,61 @@ const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): P
   }
 };
 
-export const recordRequests = (options: ReportsOptions): ReportWriter =>
-  gatherReports<RequestCount>({
+/** In one minute (Unix time in minutes). */
+interface RequestCount {
+  readonly companyId: number;
+  readonly keyId: number;
+  readonly bucket: Bucket;
+  readonly minute: number;
+  readonly answered: number;
+  readonly limited: number;
+  readonly failed: number;
+}
+
+const recordCounts = (options: ReportsOptions): RowWriter<LoggedRequest> => {
+  const writer = createRowWriter<RequestCount>({
     ...options,
-    subject: requestsCountedSubject,
     what: 'request counts',
-    row: z
-      .tuple([whole, whole, z.enum(buckets), whole, whole, whole, whole])
-      .transform((row) => row.with(3, notAfter(options, row[3])) as unknown as RequestCount),
-    nameOf: (count) => count.slice(0, 4).join(' '),
-    merge: ([company, key, bucket, minute, ...sums], [, , , , ...more]) => [
-      company,
-      key,
-      bucket,
-      minute,
-      sums[0] + more[0],
-      sums[1] + more[1],
-      sums[2] + more[2],
-    ],
-    companyOf: ([company]) => company,
+    nameOf: ({ companyId, keyId, bucket, minute }) => `${companyId} ${keyId} ${bucket} ${minute}`,
+    merge: (known, more) => ({
+      ...known,
+      answered: known.answered + more.answered,
+      limited: known.limited + more.limited,
+      failed: known.failed + more.failed,
+    }),
+    companyOf: ({ companyId }) => companyId,
     write: addCounts,
   });
+  return {
+    take: (row) => {
+      const bucket = bucketOf(row);
+      const [companyId, keyId, utcMs, , , , , status] = row;
+      if (!bucket || status === clientGone) return;
+      const requests = row[13];
+      const isLimited = status === 429;
+      writer.take({
+        ...{ companyId, keyId, bucket, minute: minuteOf(options, utcMs) },
+        answered: isLimited ? 0 : requests,
+        limited: isLimited ? requests : 0,
+        failed: status >= 500 ? requests : 0,
+      });
+    },
+    drain: writer.drain,
+  };
+};
+
+/** Nobody was answered. */
+const clientGone = 499;
+
+const bucketOf = (row: LoggedRequest): Bucket | '' | null => row[12];
 
 const addCounts = async (db: Database<AccessTables>, counts: readonly RequestCount[]): Promise<void> => {
   const rows = counts
-    .map(([company_id, key_id, bucket, minute, answered, limited, failed]) => ({
-      company_id,
+    .map(({ companyId, keyId, minute, ...counted }) => ({
+      company_id: companyId,
       minute_utc: new Date(minute * minuteMs),
-      key_id,
-      bucket,
-      answered,
-      limited,
-      failed,
+      key_id: keyId,
+      ...counted,
     }))
     // Sorted by key, so that concurrent writers queue instead of deadlocking.
     .toSorted(
@@ -129,85 +209,3 @@ const addCounts = async (db: Database<AccessTables>, counts: readonly RequestCou
     })
     .execute();
 };
-
-/** Reports of several gateways arrive close together and become one batch. */
-const gatherMs = 1000;
-/** More rows in one statement hold their locks longer without saving much. */
-const maxRowsPerWrite = 500;
-/** Rows kept while the database is unreachable. Further rows are dropped. */
-const maxRows = 100_000;
-
-interface ReportWriter {
-  drain(): Promise<void>;
-}
-
-/** One replica of a queue group. Failed rows return to the tally and are written later, no row twice. */
-export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
-  const { bus, db, log, metrics, what, nameOf, companyOf, merge, write } = options;
-  const report = z.array(options.row);
-  let draining = false;
-
-  const writeAll = async (items: readonly { row: Row }[]): Promise<void> => {
-    const rows = items.map(({ row }) => row);
-    const left = new Set(rows);
-    try {
-      await byShard(db, rows, companyOf, async (part, shard) => {
-        // A part comes again, divided, if its shard was split. Some of its rows may be written.
-        const ours = part.filter((row) => left.has(row));
-        for (let at = 0; at < ours.length; at += maxRowsPerWrite) {
-          const some = ours.slice(at, at + maxRowsPerWrite);
-          await write(shard, some);
-          for (const row of some) left.delete(row);
-        }
-      });
-    } catch (error) {
-      log.warn({ error, rows: left.size, draining }, `${what} could not be written`);
-      if (!draining) for (const row of left) take(row);
-    }
-  };
-  const tally: Tally<string, { row: Row }> = createTally({
-    name: what.replaceAll(' ', '-'),
-    metrics,
-    everyMs: options.gatherMs ?? gatherMs,
-    maxWaiting: maxRows,
-    flush: writeAll,
-  });
-  const take = (row: Row): void => {
-    const known = tally.of(nameOf(row), () => ({ row }));
-    if (known.row !== row) known.row = merge(known.row, row);
-  };
-
-  const subscription = bus.nc.subscribe(options.subject, {
-    queue: 'access',
-    callback: (error, message) => {
-      if (error || !isNotice(message)) return;
-      try {
-        for (const row of report.parse(JSON.parse(message.string()))) take(row);
-      } catch (cause) {
-        log.error({ error: cause }, `report of ${what} cannot be read`);
-      }
-    },
-  });
-
-  return {
-    drain: async () => {
-      subscription.unsubscribe();
-      draining = true;
-      await tally.drain();
-    },
-  };
-};
-
-interface ReportOptions<Row> extends ReportsOptions {
-  readonly gatherMs?: number;
-  readonly subject: string;
-  readonly what: string;
-  /** One wrong value would fail the statement for all rows. */
-  readonly row: z.ZodType<Row>;
-  /** Rows with the same name are merged. */
-  readonly nameOf: (row: Row) => string;
-  readonly merge: (known: Row, row: Row) => Row;
-  readonly companyOf: (row: Row) => number;
-  /** Its rows are in one shard. */
-  readonly write: (db: Database<AccessTables>, rows: readonly Row[]) => Promise<void>;
-}

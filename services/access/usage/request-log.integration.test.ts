@@ -29,6 +29,7 @@ const request = (change: Partial<Record<number, unknown>> = {}): LoggedRequest =
     'a-1',
     '203.0.113.7',
     0,
+    'read',
     1,
   ];
   for (const [at, value] of Object.entries(change)) row[Number(at)] = value as number;
@@ -78,7 +79,7 @@ test('a report that is none adds nothing, and keeps no other from being written'
 });
 
 test('calls are counted by scope, and those with the old secret by themselves', async () => {
-  await report(request({ 9: '', 10: '', 12: 40 }), request({ 11: 1, 10: '198.51.100.9', 2: nowMs - 30_000 }));
+  await report(request({ 9: '', 10: '', 13: 40 }), request({ 11: 1, 10: '198.51.100.9', 2: nowMs - 30_000 }));
   const use = () => owner.ask('getKeyUse', undefined, [String(id)]);
   await expect.poll(async () => (await use()).previousInLastHour).toBe(1);
   const known = await use();
@@ -97,7 +98,7 @@ test('requests are counted by key, day and operation, with those over a limit, f
   const { id: key } = await counted.ask('createApiKey', { name: 'SAP', scopes: ['integrations:read'] });
   const company = (await counted.ask('getSession')).company.id;
   const row = (at: number, status: number, requests = 1) =>
-    request({ 0: company, 1: key, 2: at, 4: 'findLeads', 7: status, 12: requests });
+    request({ 0: company, 1: key, 2: at, 4: 'findLeads', 7: status, 13: requests });
   await report(
     row(midnight - 1, 200),
     row(midnight, 429, 35),

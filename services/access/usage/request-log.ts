@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import {
   basePath,
   bySystem,
@@ -6,33 +5,27 @@ import {
   keyOperations,
   type LoggedRequest,
   notFound,
-  requestsLoggedSubject,
   type Scope,
 } from '@causeway/proto';
 import { type Database, handler, json, type Metrics, type Repeated, startRetention } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { noteRefused } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { selectKey } from '../rows.ts';
 import type { AccessTables } from '../schema.ts';
-import { gatherReports, type ReportsOptions } from './reports.ts';
+import { createRowWriter, type RowWriter } from './row-writer.ts';
 
 const keptDays = 7;
 /** Rows that one answer looks through, however busy the key is. */
 const scannedRows = 20_000;
 const hourMs = 3_600_000;
-/** MySQL has no later times. */
-const lastMs = Date.UTC(9999, 11, 31);
 
-export const recordRequestLog = (options: ReportsOptions) =>
-  gatherReports<LoggedRequest>({
+export const openRequestLog = (options: LogOptions): RowWriter<LoggedRequest> =>
+  createRowWriter<LoggedRequest>({
     ...options,
-    subject: requestsLoggedSubject,
     what: 'request log',
     // A person may be waiting for the first one.
     gatherMs: 250,
-    row: requestRow,
     nameOf: (row) => row.slice(0, 4).join(' '),
     merge: (known) => known,
     companyOf: ([company]) => company,
@@ -42,19 +35,7 @@ export const recordRequestLog = (options: ReportsOptions) =>
     },
   });
 
-const whole = z.int().nonnegative();
-
-const requestRow: z.ZodType<LoggedRequest> = z.tuple([
-  ...([whole, whole, whole.lt(lastMs), whole] as const),
-  z.string().regex(/^[\w /]{0,64}$/),
-  z.string().regex(/^[A-Z_]{1,10}$/),
-  z.string().regex(/^[\d,]{0,64}$/),
-  ...([whole.lt(2 ** 31), whole.lt(2 ** 31)] as const),
-  z.string().regex(/^[\w.~:+/=-]{0,128}$/),
-  z.string().refine((address) => address === '' || isIP(address) > 0),
-  z.literal([0, 1]),
-  whole,
-]);
+type LogOptions = Pick<Access, 'db' | 'log' | 'now'> & { readonly metrics: Metrics };
 
 const addRequests = async (db: Database<AccessTables>, rows: readonly LoggedRequest[]): Promise<void> => {
   await db
@@ -74,30 +55,26 @@ const addRequests = async (db: Database<AccessTables>, rows: readonly LoggedRequ
         request_id: row[9],
         address: row[10],
         is_previous: row[11],
-        requests: row[12],
+        requests: row[13],
       })),
     )
     .execute();
 };
 
 /** A request that was refused before its operation was known has an address from which the key may not be used. */
-const noteRefusedNetworks = (
-  { db, log, now }: Pick<ReportsOptions, 'db' | 'log' | 'now'>,
-  rows: readonly LoggedRequest[],
-): void => {
+const noteRefusedNetworks = ({ db, log, now }: LogOptions, rows: readonly LoggedRequest[]): void => {
   const refused = rows.filter((row) => row[4] === '' && row[7] === 403);
   for (const rows of Map.groupBy(refused, (row) => row.slice(0, 2).join(' ')).values()) {
     const [companyId, keyId, , , , , , , , requestId, address] = rows.at(-1)!;
     const by = { ...bySystem, address: address || null, requestId: requestId || null };
-    const times = rows.reduce((sum, row) => sum + Math.max(row[12], 1), 0);
+    const times = rows.reduce((sum, row) => sum + Math.max(row[13], 1), 0);
     const author = { companyId, by, at: now() };
     noteRefused({ db, log }, author, 'key.network_refused', ['key', keyId, `API key ${keyId}`], times);
   }
 };
 
-export const startRequestLogRetention = (
-  options: Pick<Access, 'db' | 'log' | 'now'> & { readonly metrics: Metrics },
-): Repeated => startRetention({ ...options, tables: ['request_log'], lock: 'request log', days: keptDays });
+export const startRequestLogRetention = (options: LogOptions): Repeated =>
+  startRetention({ ...options, tables: ['request_log'], lock: 'request log', days: keptDays });
 
 const logOf = ({ db, now }: Access, companyId: number, keyId: number) =>
   db

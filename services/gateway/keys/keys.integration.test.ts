@@ -8,14 +8,12 @@ import {
   type KeyTableChange,
   keyBucket,
   keyRevokedSubject,
-  keyUsedSubject,
 } from '@causeway/proto';
-import { type Bus, connectBus, createLog, createMetrics, noMetrics } from '@causeway/runtime';
+import { type Bus, connectBus, createLog, createMetrics } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openUseReports } from '../use-reports.ts';
 import { keepPresence } from './presence.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
@@ -212,22 +210,4 @@ describe('presence', () => {
     expect(presence.listed()).toBe(true);
     await presence.close();
   });
-});
-
-test('the last use of a key is reported once a minute, and the rest at shutdown', async () => {
-  const reports: unknown[] = [];
-  access.nc.subscribe(keyUsedSubject, {
-    callback: (_, message) => void reports.push(message.json()),
-  });
-  await access.nc.flush();
-  const uses = openUseReports({ bus, metrics: noMetrics });
-  const key = JSON.parse(entry(1)) as KeyEntry;
-  const minuteMs = 60_000;
-  for (const ms of [0, 10, minuteMs - 1]) uses.used(key, 100 * minuteMs + ms);
-  uses.flush();
-  uses.used(key, 100 * minuteMs + 20);
-  uses.flush();
-  uses.used(key, 101 * minuteMs);
-  uses.flush();
-  await expect.poll(() => reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]);
 });

@@ -174,10 +174,7 @@ const forward = async (
   const spentMs = performance.now() - askedMs;
   if (!gateway.table.trusted() || !isUsable(gateway.table.key(name), Date.now()))
     await requireActive(gateway, exchange, name);
-  exchange.counted(limitHeaders(verdict, Date.now(), limits.own.untilMs), (status) =>
-    gateway.uses.answered(key, bucket, status),
-  );
-  gateway.uses.used(key, Date.now());
+  exchange.counted(bucket, limitHeaders(verdict, Date.now(), limits.own.untilMs));
   if (!verdict.admitted) {
     const { name: limitName, limit, used, resetSeconds } = verdict;
     const exceeded = {
@@ -245,7 +242,7 @@ const describeKey = async (
   incoming: Reading | undefined,
 ): Promise<void> => {
   const { key, name } = admitted;
-  const { bounds, limiter, limits: defaults, uses } = gateway;
+  const { bounds, limiter, limits: defaults } = gateway;
   // Before taking a place: a client that disconnects while sending its body would keep it.
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
@@ -261,7 +258,7 @@ const describeKey = async (
       limiter.used(limits.map(({ slot }) => slot)),
     ]);
     await requireActive(gateway, exchange, name);
-    uses.used(key, Date.now());
+    exchange.counted('');
     if (names.status !== 200) return exchange.pass(names);
     const resetUtc = new Date(resetSeconds * 1000).toISOString();
     const answer = {
