@@ -42,6 +42,8 @@ export type TestDeliveryAnswer =
   | {
       readonly attempt: Omit<AttemptFacts, 'started_utc' | 'response_body'> & {
         readonly started_utc: string;
+        readonly request_headers: readonly HeaderPair[];
+        readonly response_headers: readonly HeaderPair[] | null;
         readonly response_body: string | null;
       };
     }
@@ -69,8 +71,6 @@ export interface AttemptFacts {
   /** Null for a 2xx. */
   readonly error_class: ErrorClass | null;
   readonly error: string | null;
-  readonly request_headers: readonly HeaderPair[];
-  readonly response_headers: readonly HeaderPair[] | null;
   /** At most 16 KiB. */
   readonly response_body: Buffer | null;
   readonly response_truncated: number;

@@ -6,8 +6,6 @@ import type { DeliveryAttemptRow } from './tables.ts';
 
 /** The first byte of `sent`. A release that sends other headers needs another, and reads both. */
 const version = 1;
-/** Of an earlier release: with the ID of an agent's subscription. */
-const agentVersion = 2;
 
 /** What an attempt was signed with. */
 export interface Signed {
@@ -43,7 +41,6 @@ export const packRequest = ({
   const [hex, standard] = signed.signatures;
   for (const one of hex.split(',')) bytes.encoded(one.slice(hexPrefix.length), 'hex');
   for (const one of standard.split(' ')) bytes.encoded(one.slice(standardPrefix.length), 'base64');
-  // An older release, whose attempts have no such byte, passes over it.
   if (accepts) bytes.number(1);
   return bytes.end();
 };
@@ -57,7 +54,7 @@ export interface ReceivedResponse {
   readonly body: Buffer | null;
 }
 
-/** For the column `response_body` of a row with `sent`. */
+/** For the column `response_body`. */
 export const packResponse = ({ headers, body }: ReceivedResponse): Buffer => {
   const bytes = createByteWriter();
   bytes.number(headers.length);
@@ -69,19 +66,16 @@ export const packResponse = ({ headers, body }: ReceivedResponse): Buffer => {
   return body ? Buffer.concat([head, body]) : head;
 };
 
-/** The headers exactly as they were sent. An older release stored them whole. */
+/** The headers exactly as they were sent. */
 export const requestHeadersOf = (row: StoredRequest): readonly HeaderPair[] => {
-  if (!row.sent) return row.request_headers;
   const bytes = createByteReader(row.sent);
   const stored = bytes.number();
-  if (stored !== version && stored !== agentVersion)
-    throw new Error(`this release cannot read attempts of version ${stored}`);
+  if (stored !== version) throw new Error(`this release cannot read attempts of version ${stored}`);
   const timestamp = bytes.number();
   const bodyBytes = bytes.number() - 1;
   const sequence = bytes.number();
   const event_type = bytes.text() as DeliveredEvent['event_type'];
   const origin = bytes.text() || null;
-  if (stored === agentVersion) bytes.text();
   const secrets = Array.from({ length: Math.floor(bytes.left() / (2 * signatureBytes)) });
   const hex = secrets.map(() => `${hexPrefix}${bytes.bytes(signatureBytes).toString('hex')}`).join(',');
   const standard = secrets.map(() => `${standardPrefix}${bytes.bytes(signatureBytes).toString('base64')}`);
@@ -94,9 +88,9 @@ export const requestHeadersOf = (row: StoredRequest): readonly HeaderPair[] => {
 };
 
 /** Null if no response came, or if it was erased. */
-export const responseOf = (row: StoredResponse): ReceivedResponse | null => {
-  const { response_headers: headers, response_body: body } = row;
-  if (!row.sent) return headers && { headers, body };
+export const responseOf = ({
+  response_body: body,
+}: Pick<DeliveryAttemptRow, 'response_body'>): ReceivedResponse | null => {
   if (!body) return null;
   const bytes = createByteReader(body);
   const count = bytes.number();
@@ -108,10 +102,8 @@ export const responseOf = (row: StoredResponse): ReceivedResponse | null => {
 
 type StoredRequest = Pick<
   DeliveryAttemptRow,
-  'event_id' | 'subscription_id' | 'replay_id' | 'attempt' | 'url'
-> &
-  Pick<DeliveryAttemptRow, 'sent' | 'request_headers'>;
-type StoredResponse = Pick<DeliveryAttemptRow, 'sent' | 'response_headers' | 'response_body'>;
+  'event_id' | 'subscription_id' | 'replay_id' | 'attempt' | 'url' | 'sent'
+>;
 
 /** With the headers that undici adds. */
 export const headersAsSent = (
@@ -129,7 +121,7 @@ export const headersAsSent = (
  * Numbers as LEB128, up to 2^53 - 1. A text is one byte if it is in `frequent`, an HTTP date five, and any
  * other a zero byte, its length and its UTF-8.
  */
-export const createByteWriter = () => {
+const createByteWriter = () => {
   let at = 0;
   const number = (value: number): void => {
     let rest = value;

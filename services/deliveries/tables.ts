@@ -35,9 +35,8 @@ export interface SubscriptionRow {
   readonly previous_secret_until: Date | null;
   readonly created_utc: Date;
   readonly updated_utc: Date;
-  /** Of the tool that manages it. Null: none, an older release wrote the row, or the key was revoked. */
+  /** Of the tool that manages it. Null: none, or the key was revoked. */
   readonly key_id: number | null;
-  /** An agent's (contract, "Agents"); null: not an agent's. */
   /** It gets no events from then on, and is removed. Null: never. */
   readonly expires_utc: Date | null;
   /** Which events it gets, besides their types. Null: all. */
@@ -68,7 +67,7 @@ export interface DeliveryQueueRow {
   readonly probe_turn: number | null;
   /** Since the last success, the latest last. */
   readonly failed_types: readonly EventType[] | null;
-  /** The first counted failure since the last success; null as well if the release before counted it. */
+  /** The first counted failure since the last success; null if there is none. */
   readonly failing_since_utc: Date | null;
   readonly first_status: number | null;
   readonly first_error: ErrorClass | null;
@@ -128,11 +127,8 @@ export type DeliveryMinutesRow = {
 export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly attempt: number;
   readonly next_attempt_utc: Date | null;
-  /**
-   * Null: an older release stored the headers whole. Otherwise `request_headers` is empty, `response_headers`
-   * is null, and `response_body` holds the response (`requestHeadersOf`, `responseOf`).
-   */
-  readonly sent: Buffer | null;
+  /** The request (`requestHeadersOf`); `response_body` holds the response with its headers (`responseOf`). */
+  readonly sent: Buffer;
 }
 
 /** crm writes the row with the event. */
@@ -141,8 +137,8 @@ export interface EventOutboxRow {
   readonly event_id: number;
   readonly sequence: number;
   readonly created_utc: Date;
-  /** The dispatcher that got the event's message acts until then. Null: an older release wrote the row. */
-  readonly leased_until: Date | null;
+  /** The dispatcher that got the event's message acts until then. */
+  readonly leased_until: Date;
 }
 
 export interface ReplayRow {

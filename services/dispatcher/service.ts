@@ -157,7 +157,6 @@ const startDeliveryRetention = ({ db, log, metrics, days, now }: DeliveryRetenti
     db,
     log,
     tables: datedTables,
-    // The release before changes these tables in `webhooks`, under the same lock.
     lock: 'retention',
     days,
     now,

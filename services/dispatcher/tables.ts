@@ -11,7 +11,7 @@ import type {
 } from '@causeway/deliveries';
 import type { AuditRow, NoticeChannel, StoredEvent } from '@causeway/proto';
 
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
 
 /** services/webhooks/migrations, and three tables of crm's. */
 export interface Tables {
@@ -29,11 +29,7 @@ export interface Tables {
     readonly given_up_utc: Date | null;
     readonly open_until_utc: Date | null;
   };
-  delivery_attempts: {
-    [Column in keyof DeliveryAttemptRow]: Column extends 'request_headers' | 'response_headers'
-      ? ColumnType<DeliveryAttemptRow[Column], string | null, never>
-      : DeliveryAttemptRow[Column];
-  };
+  delivery_attempts: DeliveryAttemptRow;
   delivery_minutes: DeliveryMinutesRow;
   replays: ReplayRow;
   incidents: IncidentRow;

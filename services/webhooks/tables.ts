@@ -73,10 +73,7 @@ export interface Tables extends IdempotencyTables {
     readonly since_utc: Date;
   };
   deliveries: WithDefaults<DeliveryRow, 'replay_id' | 'state' | 'attempts'>;
-  delivery_attempts: WithJson<
-    WithDefaults<DeliveryAttemptRow, 'replay_id' | 'response_truncated'>,
-    'request_headers' | 'response_headers'
-  >;
+  delivery_attempts: WithDefaults<DeliveryAttemptRow, 'replay_id' | 'response_truncated'>;
   replays: WithJson<
     WithDefaults<ReplayRow, 'replay_id' | 'state' | 'made' | 'succeeded' | 'failed' | 'position'>,
     'filter'
@@ -93,7 +90,7 @@ export interface Tables extends IdempotencyTables {
     readonly external_id: GeneratedAlways<string | null>;
   };
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
-  event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
+  event_outbox: EventOutboxRow;
   audit_log: AuditRow & { audit_id: Generated<number> };
   key_revocations: { readonly company_id: number; readonly key_id: number; readonly revoked_utc: Date };
   member_endings: Readonly<MemberEndingRow>;
@@ -112,7 +109,7 @@ export interface Tables extends IdempotencyTables {
     readonly subscription_id: number;
     readonly replay_id: number;
     readonly created_by: string;
-    readonly created_by_id: number | null;
+    readonly created_by_id: number;
     readonly created_utc: Date;
     readonly expires_utc: Date;
     readonly opened: Generated<number>;

@@ -81,7 +81,7 @@ const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[], n
   const { rows } = await sql<EventOutboxRow>`
     SELECT company_id, event_id, created_utc FROM event_outbox FORCE INDEX (PRIMARY)
     WHERE (company_id, event_id) IN (${keysOf(events)})
-      AND (leased_until IS NULL OR leased_until <= ${now} ${isOurs})
+      AND (leased_until <= ${now} ${isOurs})
     FOR UPDATE SKIP LOCKED`.execute(db);
   const known = new Map(events.map((event) => [event.event_id, event]));
   return rows.map((row) => ({ ...known.get(row.event_id)!, created_utc: row.created_utc }));

@@ -130,7 +130,6 @@ const startSweeper = ({ db, holder, log, metrics, now, work }: SweeperOptions): 
     outbox.set({ lateMs, oldestMs: ageMs(created) });
     if (lateMs === 0 || performance.now() < quietUntilMs) return 0;
     const left = await leftBehind(all, {
-      now: at,
       endedBy: endedBy(at, holder.othersOpenUntil()),
       after: lastCompany,
     });
@@ -147,8 +146,6 @@ const startSweeper = ({ db, holder, log, metrics, now, work }: SweeperOptions): 
   });
 };
 
-/** For rows without a lease, of an older release. */
-const graceMs = 2_000;
 /** Shorter than a lease: each is seen before it ends. */
 const sweepEveryMs = 1_000;
 const lateEveryMs = 250;
@@ -173,7 +170,7 @@ interface SweeperOptions extends Pick<FanOutOptions, 'db' | 'holder' | 'log' | '
 /** The table has more rows only after a long outage. */
 const readOldest = async (db: Kysely<Tables>): Promise<OldestEvent> => {
   const { rows } = await sql<OldestEvent>`
-    SELECT MIN(COALESCE(leased_until, created_utc)) AS due, MIN(created_utc) AS created
+    SELECT MIN(leased_until) AS due, MIN(created_utc) AS created
     FROM (SELECT leased_until, created_utc FROM event_outbox LIMIT 10000) AS o`.execute(db);
   return rows[0] ?? { due: null, created: null };
 };
@@ -186,7 +183,6 @@ interface OldestEvent {
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
 interface Search {
-  readonly now: Date;
   /** Leases that ended later are left alone. */
   readonly endedBy: Date;
   /** This company, so that companies take turns after an outage. */
@@ -195,15 +191,13 @@ interface Search {
 
 const leftBehind = async (
   db: Kysely<Tables>,
-  { now, endedBy: ended, after }: Search,
+  { endedBy: ended, after }: Search,
 ): Promise<readonly EventKey[]> => {
-  const before = new Date(now.getTime() - graceMs);
   const { rows } = await sql<EventKey & { type: EventType | null }>`
     SELECT o.company_id, o.event_id, e.type
     FROM (
       SELECT company_id, event_id, sequence, created_utc FROM event_outbox
-      WHERE company_id > ${after}
-        AND (leased_until <= ${ended} OR (leased_until IS NULL AND created_utc < ${before}))
+      WHERE company_id > ${after} AND leased_until <= ${ended}
       ORDER BY company_id, event_id LIMIT ${rowsPerSweep}
     ) AS o
     LEFT JOIN events AS e ON e.company_id = o.company_id AND e.sequence = o.sequence

@@ -30,8 +30,8 @@ interface Intake {
  * Matches events from the stream against the subscriptions in memory, without a statement. It requests as
  * many as there are free slots, so that the rest stays in the stream for other dispatchers. Messages are not
  * acknowledged: the lease that the event's outbox row is born with protects its deliveries, and if this
- * process dies, the sweeper finds those without rows. An event that arrives late in its lease, has very many
- * subscribers, or comes from an older release is written as waiting deliveries (`fan-out/`).
+ * process dies, the sweeper finds those without rows. An event that arrives late in its lease or has very many
+ * subscribers is written as waiting deliveries (`fan-out/`).
  */
 export const startIntake = (options: IntakeOptions): Intake => {
   const { bus, scheduler, companies, recorder, holder, stream, fanOut, now, leaseMs, log, metrics } = options;
@@ -43,7 +43,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
 
   const room = (): number => (stopped ? 0 : scheduler.free().slots - loading.waiting() - loading.underWay());
 
-  const accept = (event: WholeEvent, company: Company): void => {
+  const accept = (event: ArrivedEvent, company: Company): void => {
     const subscribers = wanting(company.subscribers(event.type), event.body);
     perEvent += (subscribers.length - perEvent) / 16;
     if (subscribers.length > maxSubscribers) {
@@ -57,7 +57,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     for (const delivery of [...deliveries.open.values()]) scheduler.offer(delivery);
   };
 
-  const loading = createBatch<WholeEvent>({
+  const loading = createBatch<ArrivedEvent>({
     name: 'events-to-match',
     metrics,
     when: queueMicrotask,
@@ -81,7 +81,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
   const isInTime = ({ leaseMs: endMs }: ArrivedEvent): boolean => endMs - now().getTime() >= leastLeftMs;
 
   const take = (event: ArrivedEvent): void => {
-    if (!isWhole(event) || !isInTime(event)) {
+    if (!isInTime(event)) {
       fanOut.write(event);
       return;
     }
@@ -121,7 +121,7 @@ const wanting = (subscribers: readonly Subscriber[], body: Buffer): readonly Sub
 };
 
 const deliveriesOf = (
-  { company_id, event_id, created_utc, leaseMs, type, sequence, origin, body }: WholeEvent,
+  { company_id, event_id, created_utc, leaseMs, type, sequence, origin, body }: ArrivedEvent,
   subscribers: ReturnType<Company['subscribers']>,
   untilMs: number,
 ) => {
@@ -174,33 +174,23 @@ interface IntakeOptions extends Pick<Context, 'bus' | 'now' | 'log' | 'metrics'>
 interface ArrivedEvent extends EnvelopeHead {
   readonly leaseMs: number;
   /** At the event's commit. */
-  readonly version: number | undefined;
-  readonly sequence: number | undefined;
+  readonly version: number;
+  readonly sequence: number;
   readonly origin: string | null;
   readonly body: Buffer;
 }
 
-/** An older release leaves out what its messages do not know. */
-interface WholeEvent extends ArrivedEvent {
-  readonly version: number;
-  readonly sequence: number;
-}
-
-const isWhole = (event: ArrivedEvent): event is WholeEvent =>
-  event.version !== undefined && event.sequence !== undefined;
-
+/** Undefined if the message is malformed: the sweeper finds its event. */
 const readArrived = (message: Msg): ArrivedEvent | undefined => {
   const head = decodeEnvelopeHead(message.data);
-  if (!head) return undefined;
-  const number = (name: string): number | undefined => {
-    const value = message.headers?.get(name);
-    return value ? Number(value) : undefined;
-  };
+  const version = message.headers?.get(versionHeader);
+  const sequence = message.headers?.get(sequenceHeader);
+  if (!head || !version || !sequence) return undefined;
   return {
     ...head,
     leaseMs: head.created_utc.getTime() + outboxLeaseMs,
-    version: number(versionHeader),
-    sequence: number(sequenceHeader),
+    version: Number(version),
+    sequence: Number(sequence),
     origin: message.headers?.get(originHeader) || null,
     // A copy: a view would keep everything in memory that arrived with it.
     body: Buffer.from(message.data),

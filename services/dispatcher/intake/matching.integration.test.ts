@@ -87,7 +87,7 @@ describe('An event', () => {
     await expect.poll(() => succeeded(subscription)).toBe(2);
   });
 
-  test('that was never published, or published by an older release, is delivered', async () => {
+  test('that was never published, or whose message is malformed, is delivered', async () => {
     const receiver = await testReceiver();
     const subscription = await world.subscribe(receiver.url);
     const { metrics } = await world.start();

@@ -55,7 +55,7 @@ export interface Subscription {
 interface DeliverOptions {
   /** By the event's message, only as a row of the outbox, or due at once in its queue. */
   readonly by?: 'event' | 'outbox' | 'queue';
-  /** As an older release publishes: without this header. */
+  /** As no release publishes: without this header. */
   readonly without?: typeof versionHeader | typeof sequenceHeader;
   readonly type?: EventType;
   readonly payload?: string;

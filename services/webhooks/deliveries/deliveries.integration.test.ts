@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { DeliveryAttemptRow, DeliveryKey, DeliveryRow } from '@causeway/deliveries';
+import type { DeliveryKey, DeliveryRow } from '@causeway/deliveries';
 import { encodeEnvelope, masked, type StoredEvent } from '@causeway/proto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
 import { makeSubscription } from '../testing/events.ts';
-import { makeDelivery, makeEvents } from '../testing/make.ts';
+import { makeDelivery, makeEvents, makeAttempt as storeAttempt } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
 let webhooks: BootedPortal;
@@ -56,42 +56,16 @@ const paramsOf = (event: StoredEvent, ...rest: readonly number[]) => [
   ...(rest.length > 0 ? rest : [0]),
 ];
 
-const makeAttempt = async (event: StoredEvent, fields: Partial<DeliveryAttemptRow> = {}): Promise<void> => {
-  const { request_headers, response_headers, ...rest } = {
-    request_headers: [
-      ['Content-Type', 'application/json'],
-      ['X-Webhook-Timestamp', '1768469400'],
-      ['X-Webhook-Signature', 'sha256=5f0c'],
-      ['webhook-id', String(event.event_id)],
-      ['webhook-timestamp', '1768469400'],
-    ],
-    response_headers: [['Content-Type', 'text/plain']],
+const makeAttempt = (
+  event: StoredEvent,
+  fields: Partial<Parameters<typeof storeAttempt>[1]> = {},
+): Promise<void> =>
+  storeAttempt(webhooks.db, {
+    ...key(event),
+    started_utc: at,
+    next_attempt_utc: new Date(at.getTime() + 5_000),
     ...fields,
-  };
-  await webhooks.db
-    .insertInto('delivery_attempts')
-    .values({
-      ...key(event),
-      attempt: 1,
-      started_utc: at,
-      elapsed_ms: 84,
-      dns_ms: 3,
-      connect_ms: 12,
-      tls_ms: null,
-      first_byte_ms: 80,
-      url: 'https://hooks.example.com/causeway',
-      address: '203.0.113.9',
-      status_code: 503,
-      error_class: 'status',
-      error: 'the receiver answered 503',
-      request_headers: JSON.stringify(request_headers),
-      response_headers: response_headers && JSON.stringify(response_headers),
-      response_body: Buffer.from('busy'),
-      next_attempt_utc: new Date(at.getTime() + 5_000),
-      ...rest,
-    })
-    .execute();
-};
+  });
 
 const list = async (query: Record<string, string> = {}): Promise<Asked> =>
   webhooks.portal('listDeliveries', company, { query });
@@ -394,14 +368,16 @@ describe('one attempt', () => {
       headers: expect.arrayContaining([['X-Webhook-Timestamp', '1768469400']]),
       body: encodeEnvelope(event).toString(),
       timestamp: '1768469400',
-      signature: 'sha256=5f0c',
+      signature: `sha256=${'5f'.repeat(32)}`,
       signedBefore: { hex: '1768469400.', standard: `${event.event_id}.1768469400.` },
     });
   });
 
   test('shows a viewer no personal data', async () => {
     const event = await makeOne();
-    await makeAttempt(event, { response_body: Buffer.from('{"id":7,"email":"k@example.com"}') });
+    await makeAttempt(event, {
+      response: { headers: [], body: Buffer.from('{"id":7,"email":"k@example.com"}') },
+    });
     const asked = { params: paramsOf(event, 0, 1), role: 'viewer' } as const;
     const { body, text } = await webhooks.portal('getAttempt', company, asked);
     expect(body.masked).toBe(true);
@@ -416,8 +392,7 @@ describe('one attempt', () => {
   test('without an answer, or whose event is no longer kept, says so', async () => {
     const event = await makeOne();
     await makeAttempt(event, {
-      response_headers: null,
-      response_body: null,
+      response: null,
       status_code: null,
       error_class: 'connect',
       address: null,
@@ -430,10 +405,10 @@ describe('one attempt', () => {
   test('shows bytes that are not text as base64, and text truncated within a character as text', async () => {
     const event = await makeOne();
     const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0]), randomBytes(20)]);
-    await makeAttempt(event, { response_body: bytes });
+    await makeAttempt(event, { response: { headers: [], body: bytes } });
     await makeAttempt(event, {
       attempt: 2,
-      response_body: Buffer.from('häh李').subarray(0, -1),
+      response: { headers: [], body: Buffer.from('häh李').subarray(0, -1) },
       response_truncated: 1,
     });
     const response = async (attempt: number) =>

@@ -171,7 +171,7 @@ const isEnding = async (
     .selectFrom('member_endings')
     .select(['ending', 'ended_utc'])
     .where('company_id', '=', companyId)
-    .where('member_id', '=', created_by_id ?? 0)
+    .where('member_id', '=', created_by_id)
     .executeTakeFirst();
   if (!row || created_utc.getTime() > row.ended_utc.getTime() + lateMs) return false;
   return (JSON.parse(row.ending) as MemberEnding).links;
@@ -191,7 +191,7 @@ export const selectShares = (db: Kysely<Tables>, companyId: number) =>
 export type ShareRow = Awaited<ReturnType<ReturnType<typeof selectShares>['execute']>>[number];
 type Named = Pick<ShareRow, 'event_id' | 'subscription_id' | 'replay_id'>;
 
-export const deliveryIdOf = ({ event_id, subscription_id, replay_id }: Named): string =>
+const deliveryIdOf = ({ event_id, subscription_id, replay_id }: Named): string =>
   `${event_id}-${subscription_id}-${replay_id}`;
 
 const targetOf = (row: Named) =>

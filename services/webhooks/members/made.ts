@@ -2,7 +2,7 @@ import { contract, type NoticeChannel, noticeChannels } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
-import { deliveryIdOf, type ShareRow, selectShares } from '../deliveries/shares.ts';
+import { type ShareRow, selectShares } from '../deliveries/shares.ts';
 import { channelNames, shownUrl } from '../notices/channels.ts';
 import type { Tables } from '../tables.ts';
 
@@ -119,20 +119,6 @@ export const madeBy = async (
       kind === 'user' ? by === memberId : kind === 'key' && ids.includes(Number(by)),
     )
     .map(({ target_id }) => Number(target_id));
-  // Links of the release before do not name their maker.
-  const shared = await ofMember
-    .select(['target_id', 'created_utc'])
-    .where('action', '=', 'delivery.shared')
-    .where('created_utc', '>', new Date(until.getTime() - longestShareMs))
-    .execute();
-  const isLink = (share: ShareRow): boolean =>
-    share.created_by_id === null
-      ? shared.some(
-          ({ target_id, created_utc }) =>
-            target_id === deliveryIdOf(share) && created_utc.getTime() === share.created_utc.getTime(),
-        )
-      : share.created_by_id === memberId && share.created_utc <= until;
+  const isLink = (share: ShareRow): boolean => share.created_by_id === memberId && share.created_utc <= until;
   return { subscriptions: [...subscriptions], channels, secrets, isLink };
 };
-
-const longestShareMs = 8 * 86_400_000;

@@ -35,7 +35,7 @@ test('the status of a company shows its queues, their health, the oldest deliver
     .execute();
   await db
     .insertInto('event_outbox')
-    .values({ company_id: 17, event_id: 4711, sequence: 1, created_utc: hourAgo })
+    .values({ company_id: 17, event_id: 4711, sequence: 1, created_utc: hourAgo, leased_until: hourAgo })
     .execute();
 
   const ask = testLane(booted.bus, 'operator-webhooks', 'operator');

@@ -13,17 +13,16 @@ interface ToolSubscription {
   readonly url: string;
   readonly eventTypes: readonly string[];
   readonly managedBy: string;
-  readonly keyId: number;
 }
 
 /**
- * The subscription of the same tool with the same URL and types, in any order. Of several, which releases before
- * could create, that of the key, then an enabled one. Call it while the company's creates take turns; the row is locked.
+ * The subscription of the same tool with the same URL and types, in any order. Call it while the company's creates take
+ * turns, so that there is at most one; the row is locked.
  */
 export const findSame = async (
   trx: Trx<Tables>,
   companyId: number,
-  { url, eventTypes, managedBy, keyId }: ToolSubscription,
+  { url, eventTypes, managedBy }: ToolSubscription,
 ): Promise<SubscriptionRow | undefined> => {
   const wantedTypes = [...eventTypes].sort().join();
   const rows = await trx
@@ -32,13 +31,12 @@ export const findSame = async (
     .where('company_id', '=', companyId)
     .where('managed_by', '=', managedBy)
     .where('url', '=', url)
-    .orderBy('subscription_id')
     .forUpdate()
     .execute();
-  const same = rows.filter(
+  // The column ignores case.
+  return rows.find(
     (row) => row.managed_by === managedBy && [...row.event_types].sort().join() === wantedTypes,
   );
-  return same.find((row) => row.key_id === keyId) ?? same.find((row) => row.enabled === 1) ?? same[0];
 };
 
 /**

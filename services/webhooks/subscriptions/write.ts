@@ -154,7 +154,7 @@ export const removeSubscription = async (
   { row, editor, after = null }: Removal,
 ): Promise<void> => {
   const { company_id, subscription_id } = row;
-  for (const table of ['subscriptions', 'missed_events', 'acknowledged_causes'] as const)
+  for (const table of ['subscriptions', 'missed_events'] as const)
     await trx
       .deleteFrom(table)
       .where('company_id', '=', company_id)

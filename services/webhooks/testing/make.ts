@@ -1,4 +1,11 @@
-import type { DeliveryRow } from '@causeway/deliveries';
+import {
+  type DeliveryAttemptRow,
+  type DeliveryKey,
+  type DeliveryRow,
+  packRequest,
+  packResponse,
+  type ReceivedResponse,
+} from '@causeway/deliveries';
 import type { EventType, StoredEvent } from '@causeway/proto';
 import type { Database } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
@@ -42,6 +49,49 @@ export const makeDeliveries = async (
     )
     .where('company_id', '=', first.company_id)
     .where('subscription_id', '=', first.subscription_id)
+    .execute();
+};
+
+type AttemptFields = DeliveryKey &
+  Partial<DeliveryAttemptRow> & { readonly response?: ReceivedResponse | null };
+
+/** An attempt as the dispatcher stores it; by default the first one, which the receiver answered with 503. */
+export const makeAttempt = async (
+  db: Database<Tables>,
+  {
+    response = { headers: [['Content-Type', 'text/plain']], body: Buffer.from('busy') },
+    ...fields
+  }: AttemptFields,
+): Promise<void> => {
+  const signatures = [
+    `sha256=${'5f'.repeat(32)}`,
+    `v1,${Buffer.alloc(32, 0x5f).toString('base64')}`,
+  ] as const;
+  const row = {
+    attempt: 1,
+    started_utc: fields.created_utc,
+    elapsed_ms: 84,
+    dns_ms: 3,
+    connect_ms: 12,
+    tls_ms: null,
+    first_byte_ms: 80,
+    url: 'https://hooks.example.com/causeway',
+    address: '203.0.113.9',
+    status_code: 503,
+    error_class: 'status' as const,
+    error: 'the receiver answered 503',
+    sent: packRequest({
+      signed: { timestamp: 1_768_469_400, signatures },
+      ...{ bodyBytes: 2, event_type: 'client.created', sequence: 1, origin: null, accepts: true },
+    }),
+    response_body: response && packResponse(response),
+    next_attempt_utc: null,
+    ...fields,
+  };
+  // The column is not used, and has no default.
+  await db
+    .insertInto('delivery_attempts')
+    .values({ ...row, ...{ request_headers: '[]' } })
     .execute();
 };
 
