@@ -57,7 +57,7 @@ export const eventsMeeting = async <Event extends ListedEvent, DB>(
 const inTurn = createTurns();
 const maxBytes = 2 * 2 ** 20;
 
-interface SearchBounds {
+export interface SearchBounds {
   readonly most: number;
   readonly stopMs: number;
   readonly deadlineMs?: number | undefined;

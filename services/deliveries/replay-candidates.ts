@@ -1,7 +1,7 @@
 import type { DeliveryState, ErrorClass, EventType, PayloadCondition } from '@causeway/proto';
 import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { eventsAtOnce, eventsMeeting, sizeFor } from './conditions.ts';
+import { eventsAtOnce, eventsMeeting, type SearchBounds, sizeFor } from './conditions.ts';
 import type { DeliveryRow, ReplayRow, SubscriptionRow } from './tables.ts';
 
 export interface ReplayCandidate {
@@ -17,48 +17,66 @@ interface FoundCandidates {
   readonly end: boolean;
 }
 
-/** Reads chunk by chunk, until there are enough candidates or the time is up. */
 export const findReplayCandidates = async <DB>(
   db: Kysely<DB>,
   selection: ReplaySelection,
   { after, limit, maxMs }: { readonly after: number; readonly limit: number; readonly maxMs: number },
 ): Promise<FoundCandidates> => {
-  const stopMs = performance.now() + maxMs;
-  const candidates: ReplayCandidate[] = [];
-  for (let position = after; ; ) {
-    const looked = await (selection.states === null
-      ? readEvents(db, selection, position)
-      : readEnded(db, selection, selection.states, position));
-    const selected = await onlyWanted(db, selection, looked);
-    const { met, examined } = await eventsMeeting(
-      db,
-      selection.companyId,
-      conditionsOf(selection),
-      selected,
-      {
-        most: limit - candidates.length + 1,
-        stopMs,
-      },
-    );
-    for (const one of met) {
-      if (candidates.length === limit)
-        return { candidates, position: candidates.at(-1)!.position, end: false };
-      candidates.push(one);
-    }
-    if (examined < selected.length)
-      return { candidates, position: selected[examined - 1]!.position, end: false };
-    position = looked.at(-1)?.position ?? position;
-    const end = looked.length < chunkOf(selection);
-    if (end || candidates.length === limit || performance.now() > stopMs)
-      return { candidates, position, end };
+  const { states } = selection;
+  const range = { ...selection, conditions: conditionsOf(selection) };
+  const look = async (position: number) => {
+    const looked = await (states === null
+      ? readLog(db, range, position)
+      : readEnded(db, selection, states, position));
+    return {
+      wanted: await onlyWanted(db, selection, looked),
+      position: looked.at(-1)?.position ?? position,
+      end: looked.length < eventsAtOnce(range.conditions),
+    };
+  };
+  const bounds = { after, limit, stopMs: performance.now() + maxMs };
+  const { found: candidates, ...rest } = await searchLog(db, range, look, bounds);
+  return { candidates, ...rest };
+};
+
+/**
+ * Looks at events chunk by chunk, until enough of them meet the conditions or the time is up. `end`: there are no more.
+ * @param look reads a chunk of the events after a position, and says which of them are wanted.
+ */
+export const searchLog = async <Event extends LoggedEvent, DB>(
+  db: Kysely<DB>,
+  { companyId, conditions }: Pick<LogRange, 'companyId' | 'conditions'>,
+  look: (after: number) => Promise<LookedEvents<Event>>,
+  {
+    after,
+    limit,
+    ...bounds
+  }: { readonly after: number; readonly limit: number } & Omit<SearchBounds, 'most'>,
+) => {
+  const found: Event[] = [];
+  for (let at = after; ; ) {
+    const { wanted, position, end } = await look(at);
+    const most = limit - found.length;
+    const { met, examined } = await eventsMeeting(db, companyId, conditions, wanted, { ...bounds, most });
+    found.push(...met.slice(0, most));
+    if (found.length === limit) return { found, position: found.at(-1)!.position, end: false };
+    if (examined < wanted.length) return { found, position: wanted[examined - 1]!.position, end: false };
+    if (end || performance.now() > bounds.stopMs) return { found, position, end };
+    at = position;
   }
 };
+
+interface LookedEvents<Event> {
+  readonly wanted: readonly Event[];
+  /** Of the last event looked at. */
+  readonly position: number;
+  readonly end: boolean;
+}
 
 const chunk = eventsAtOnce(null);
 /** Deliveries that were made have met them. */
 const conditionsOf = ({ states, conditions = null }: ReplaySelection) =>
   states === null ? conditions : null;
-const chunkOf = (selection: ReplaySelection): number => eventsAtOnce(conditionsOf(selection));
 
 const readEnded = async <DB>(
   db: Kysely<DB>,
@@ -101,77 +119,89 @@ const readEnded = async <DB>(
   return [...events.values()].sort((a, b) => a.event_id - b.event_id).slice(0, chunk);
 };
 
-const readEvents = async <DB>(
+/** A chunk of the event log. */
+export const readLog = async <DB>(
   db: Kysely<DB>,
-  selection: ReplaySelection,
+  { companyId, since, until, through, types = [], conditions }: LogRange,
   after: number,
-): Promise<readonly ExaminedEvent[]> => {
-  const { companyId, since, until, types = [] } = selection;
+): Promise<readonly LoggedEvent[]> => {
   if (types.length === 0) return [];
-  const { rows } = await sql<ReplayCandidate & { readonly bytes: number }>`
+  const { rows } = await sql<LoggedEvent>`
     SELECT /*+ INDEX(e PRIMARY) */ e.event_id, e.created_utc, e.type AS event_type, e.sequence AS position,
-      ${sizeFor(conditionsOf(selection))} AS bytes
+      ${sizeFor(conditions)} AS bytes
     FROM events AS e
-    WHERE e.company_id = ${tenantIs(companyId)} AND e.sequence > ${after}
-      AND e.created_utc >= ${since} AND e.created_utc < ${until} AND e.type IN (${sql.join(types)})
-    ORDER BY e.sequence LIMIT ${sql.lit(chunkOf(selection))}`.execute(db);
-  return rows.map((row) => ({ ...row, ended: [] }));
+    WHERE e.company_id = ${tenantIs(companyId)} AND e.sequence > ${after} AND e.created_utc >= ${since}
+      ${until ? sql`AND e.created_utc < ${until}` : sql``}
+      ${through === undefined ? sql`` : sql`AND e.sequence <= ${through}`}
+      AND e.type IN (${sql.join(types)})
+    ORDER BY e.sequence LIMIT ${sql.lit(eventsAtOnce(conditions))}`.execute(db);
+  return rows;
 };
+
+interface LogRange extends Pick<ReplaySelection, 'companyId' | 'since' | 'types'> {
+  readonly until?: Date;
+  /** Up to this sequence. */
+  readonly through?: number;
+  readonly conditions: readonly PayloadCondition[] | null;
+}
+
+export interface LoggedEvent extends ReplayCandidate {
+  readonly bytes: number;
+}
 
 type EndedDelivery = Pick<
   DeliveryRow,
   'event_id' | 'replay_id' | 'created_utc' | 'event_type' | 'last_status' | 'last_error' | 'updated_utc'
 >;
 
-interface ExaminedEvent extends ReplayCandidate {
-  readonly bytes: number;
-  readonly ended: readonly number[];
-}
+/** `ended`: the replays whose deliveries of the event have ended as wanted. */
+type ExaminedEvent = LoggedEvent & { readonly ended?: readonly number[] };
 
 const onlyWanted = async <DB>(
   db: Kysely<DB>,
   selection: ReplaySelection,
   looked: readonly ExaminedEvent[],
-): Promise<readonly Omit<ExaminedEvent, 'ended'>[]> => {
-  const likely = selection.states === null ? looked : looked.filter(({ ended }) => ended.length > 0);
+): Promise<readonly LoggedEvent[]> => {
+  const likely = selection.states === null ? looked : looked.filter(({ ended = [] }) => ended.length > 0);
   if (likely.length === 0) return [];
   // Before its deliveries: an event that is fanned out between the two reads is in one of them.
   const waiting = selection.states === null ? await readUnfanned(db, selection, likely) : new Set<number>();
-  const siblings = Map.groupBy(await readSiblings(db, selection, likely), (row) => row.event_id);
-  return likely
-    .filter(({ event_id, ended }) => {
-      const others = siblings.get(event_id) ?? [];
-      return selection.states === null
-        ? !waiting.has(event_id) && !others.some(wasTried)
-        : ended.some((replayId) => isLast(replayId, others));
-    })
-    .map(({ ended, ...candidate }) => candidate);
+  const siblings = await readEventDeliveries(db, selection, likely);
+  return likely.filter(({ event_id, ended = [] }) => {
+    const others = siblings.get(event_id) ?? [];
+    return selection.states === null
+      ? !waiting.has(event_id) && !others.some(wasTried)
+      : ended.some((replayId) => isLast(replayId, others));
+  });
 };
 
 /** A held delivery is no missed event: it may still be released or discarded. */
-const wasTried = ({ attempts, state }: Sibling): boolean => attempts > 0 || state !== 'dropped';
+const wasTried = ({ attempts, state }: EventDelivery): boolean => attempts > 0 || state !== 'dropped';
 
-const isLast = (replayId: number, others: readonly Sibling[]): boolean =>
+const isLast = (replayId: number, others: readonly EventDelivery[]): boolean =>
   !others.some(
     ({ replay_id, state }) => state === 'waiting' || (replay_id > replayId && state !== 'dropped'),
   );
 
-type Sibling = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'state' | 'attempts'>;
+export type EventDelivery = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'state' | 'attempts'>;
 
-const readSiblings = async <DB>(
+/** By event: its deliveries to the subscription, the last one last. */
+export const readEventDeliveries = async <DB>(
   db: Kysely<DB>,
-  { companyId, subscriptionId }: ReplaySelection,
-  looked: readonly ExaminedEvent[],
-): Promise<readonly Sibling[]> => {
+  { companyId, subscriptionId }: Pick<ReplaySelection, 'companyId' | 'subscriptionId'>,
+  looked: readonly LoggedEvent[],
+): Promise<ReadonlyMap<number, readonly EventDelivery[]>> => {
+  if (looked.length === 0) return new Map();
   const times = looked.map(({ created_utc }) => created_utc.getTime());
   // The time range limits the query to the partitions of these days.
-  const { rows } = await sql<Sibling>`
+  const { rows } = await sql<EventDelivery>`
     SELECT event_id, replay_id, state, attempts FROM deliveries FORCE INDEX (PRIMARY)
     WHERE company_id = ${tenantIs(companyId)} AND subscription_id = ${subscriptionId}
       AND event_id IN (${looked.map(({ event_id }) => event_id)})
       AND created_utc >= ${new Date(Math.min(...times))}
-      AND created_utc <= ${new Date(Math.max(...times))}`.execute(db);
-  return rows;
+      AND created_utc <= ${new Date(Math.max(...times))}
+    ORDER BY event_id, replay_id`.execute(db);
+  return Map.groupBy(rows, ({ event_id }) => event_id);
 };
 
 const readUnfanned = async <DB>(
