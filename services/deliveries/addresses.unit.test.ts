@@ -91,27 +91,6 @@ describe('a blocked address', () => {
 
 test.each(allowed)('%s may be delivered to', (address) => expect(addressProblem(address)).toBeUndefined());
 
-test('an IPv4-mapped address is judged as its IPv4 address, in every spelling', () => {
-  const judgedApart: string[] = [];
-  for (let at = 0; at < 4096; at += 1) {
-    const bits = Math.imul(at, 0x9e3779b1) >>> 0;
-    const [high, low] = [bits >>> 16, bits & 0xffff];
-    const ipv4 = [high >> 8, high & 255, low >> 8, low & 255].join('.');
-    const spellings = [`::ffff:${high.toString(16)}:${low.toString(16)}`, `::ffff:${ipv4}`];
-    judgedApart.push(...spellings.filter((mapped) => addressProblem(mapped) !== addressProblem(ipv4)));
-  }
-  expect(judgedApart).toEqual([]);
-});
-
-test('IPv6 addresses outside 2000::/3 are blocked', () => {
-  const allowedOutside: string[] = [];
-  for (let first = 0; first <= 0xffff; first += 1) {
-    const address = `${first.toString(16)}:1:2:3:4:5:6:7`;
-    if (first >> 13 !== 1 && addressProblem(address) === undefined) allowedOutside.push(address);
-  }
-  expect(allowedOutside).toEqual([]);
-});
-
 describe('a blocked host', () => {
   const loopback = [
     ...['127.0.0.1', '127.1', '127.0.1', '0x7f.1', '0x7f000001', '0X7F.0.0.1', '017700000001', '0177.0.0.1'],
@@ -300,8 +279,9 @@ describe('an IPv4 address', () => {
     fc.assert(
       fc.property(number4, carriers, (number, carrier) => {
         const dotted = toDotted(number);
-        expect(addressProblem(`::ffff:${dotted}`)).toBe(addressProblem(dotted));
         const [high, low] = [Math.floor(number / 65_536), number % 65_536].map((half) => half.toString(16));
+        for (const mapped of [`::ffff:${dotted}`, `::ffff:${high}:${low}`])
+          expect(addressProblem(mapped)).toBe(addressProblem(dotted));
         const carried = carrier === '2002:' ? `2002:${high}:${low}::1` : `${carrier}${high}:${low}`;
         expect(addressProblem(carried)).toBeDefined();
       }),

@@ -50,17 +50,8 @@ const setUp = async (zone: Zone, options: Partial<PosterOptions> = {}, resolveMs
 
 describe('a blocked address', () => {
   test.each([
-    ['127.0.0.1', 'a loopback address'],
-    ['2130706433', 'a loopback address'],
-    ['0x7f.1', 'a loopback address'],
     ['127.0.0.1.', 'a loopback address'],
-    ['[::1]', 'a loopback address'],
-    ['[::ffff:127.0.0.1]', 'a loopback address'],
-    ['0', 'an unspecified address'],
-    ['169.254.169.254', 'a metadata address'],
     ['[64:ff9b::808:808]', 'an IPv6 address that carries an IPv4 address'],
-    ['localhost', 'a loopback name'],
-    ['localhost.', 'a loopback name'],
     ['metadata.google.internal', 'a name of a local network'],
   ])('is refused as the host %s, without a look-up', async (host, why) => {
     const { inside, server, from } = await setUp(only4(loopback));
