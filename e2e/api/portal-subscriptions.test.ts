@@ -45,13 +45,13 @@ describe('A subscription at the portal', () => {
     expect((await browser.ask('GET', '/subscriptions')).json).toEqual({ subscriptions: [made], count: 1 });
     const changed = await browser.ask('PATCH', path, { name: 'Invoices', eventTypes: ['invoice.created'] });
     expect(changed.json).toMatchObject({ name: 'Invoices', eventTypes: ['invoice.created'] });
-    const off = await browser.ask('POST', `${path}/disable`);
+    const off = await browser.ask('PATCH', path, { enabled: false });
     expect(off.json).toMatchObject({
       enabled: false,
       disabledReason: 'disabled through the portal',
       disabledUtc: expect.any(String),
     });
-    expect((await browser.ask('POST', `${path}/enable`)).json).toMatchObject({
+    expect((await browser.ask('PATCH', path, { enabled: true })).json).toMatchObject({
       enabled: true,
       disabledUtc: null,
     });

@@ -214,7 +214,7 @@ describe('A removal', () => {
     expect(scene.arrived(id)).toEqual(['/moved', '/others']);
 
     // Who enables one again is not undone by the passes that look for late requests.
-    await as('POST', `/subscriptions/${ids.made}/enable`);
+    await as('PATCH', `/subscriptions/${ids.made}`, { enabled: true });
     const dueUtc = async () =>
       (
         await world.sql<{ due_utc: Date }>('SELECT due_utc FROM member_endings WHERE company_id = ?', [

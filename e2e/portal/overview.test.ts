@@ -108,9 +108,9 @@ describe('The overview', () => {
       const fails = [failing, off].every((id) => of(id).consecutiveFailures >= 5);
       return fails && of(gone).autoDisabled && fanOut.length === 0;
     });
-    expect((await ask('POST', `/subscriptions/${off}/disable`)).status).toBe(200);
+    expect((await ask('PATCH', `/subscriptions/${off}`, { enabled: false })).status).toBe(200);
     // What came while it was off is missed.
-    expect((await ask('POST', `/subscriptions/${gone}/enable`)).status).toBe(200);
+    expect((await ask('PATCH', `/subscriptions/${gone}`, { enabled: true })).status).toBe(200);
     const sum = (all: readonly Json[], countOf: (one: Json) => number) =>
       all.reduce((total, one) => total + countOf(one), 0);
     const count = 5 * 8;

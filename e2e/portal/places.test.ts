@@ -71,7 +71,7 @@ const places: readonly Place[] = [
     name: 'the end of a subscription',
     prepare: async (...of) => `${await subscription(...of)}?dialog=disable`,
     submit: 'Disable subscription',
-    request: /\/disable$/,
+    request: /\/subscriptions\/\d+$/,
     count: async (ask) =>
       (await ask('/subscriptions')).subscriptions.filter(({ enabled }: Json) => !enabled).length,
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { enablingDeadlineMs, errorClasses } from '../delivery-states.ts';
+import { errorClasses } from '../delivery-states.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { conditions } from '../schemas/subscription-rules.ts';
 import { count, instant } from '../schemas/values.ts';
@@ -53,9 +53,6 @@ export const portalSubscription = subscription.extend({
   }),
 });
 
-const record = {
-  200: { schema: portalSubscription },
-};
 /** How many of the last events of the types would have been delivered with these conditions. */
 export const previewConditions = defineOperation({
   ...subscriptions,
@@ -67,22 +64,6 @@ export const previewConditions = defineOperation({
   answers: { 200: { schema: z.object({ matched: count, events: count }) } },
 });
 
-/**
- * Also if a tool manages it; held deliveries stay held. Unless it is verified, a challenge comes first. If it is enabled and
- * failing, its next attempt is made at once.
- */
-export const enablePortalSubscription = defineOperation({
-  ...subscriptions,
-  id: 'enablePortalSubscription',
-  method: 'POST',
-  repeat: 'once',
-  path: '/subscriptions/{id}/enable',
-  deadlineMs: enablingDeadlineMs,
-  answers: record,
-  // The receiver did not echo the challenge.
-  errors: [409],
-});
-
 /** Gives up the missed events: they are neither counted nor offered any longer, and stay in the event log. */
 export const dismissMissedEvents = defineOperation({
   ...subscriptions,
@@ -91,16 +72,6 @@ export const dismissMissedEvents = defineOperation({
   repeat: 'harmless',
   path: '/subscriptions/{id}/missed/dismiss',
   answers: { 204: { schema: null } },
-});
-
-/** Also if a tool manages it. Its waiting deliveries are held. */
-export const disablePortalSubscription = defineOperation({
-  ...subscriptions,
-  id: 'disablePortalSubscription',
-  method: 'POST',
-  repeat: 'once',
-  path: '/subscriptions/{id}/disable',
-  answers: record,
 });
 
 const headerPairs = z.array(z.tuple([z.string(), z.string()]));

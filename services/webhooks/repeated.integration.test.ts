@@ -123,11 +123,6 @@ const calls: Readonly<Record<string, (companyId: number) => Promise<Sent>>> = {
     ...on(await subscription(companyId), { name: 'Billing' }),
     role: 'admin',
   }),
-  enablePortalSubscription: async (companyId) => ({
-    ...on(await makeSubscription(webhooks.db, companyId, { enabled: 0 })),
-    role: 'admin',
-  }),
-  disablePortalSubscription: async (companyId) => ({ ...on(await subscription(companyId)), role: 'admin' }),
   rotatePortalSubscriptionSecret: async (companyId) => ({
     ...on(await subscription(companyId), { overlapHours: 1 }),
     role: 'admin',

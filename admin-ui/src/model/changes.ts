@@ -31,8 +31,6 @@ const sessions = ['listSessions', 'listAudit'] as const;
 export const changes: Readonly<Record<ChangeId, readonly MemberOperationId[]>> = {
   createPortalSubscription: subscription,
   updatePortalSubscription: deliveries,
-  enablePortalSubscription: deliveries,
-  disablePortalSubscription: deliveries,
   rotatePortalSubscriptionSecret: subscription,
   // Its own page is still open for a moment, and must not ask for it.
   deletePortalSubscription: ['listPortalSubscriptions', 'getAttention', 'listDeliveries', 'listAudit'],

@@ -107,7 +107,7 @@ test('Enabling what is enabled ends the pause before the next attempt for a memb
   const changes = () => alone.database.query('SELECT * FROM subscription_changes');
   await alone.ask('updateSubscription', 902, { params, body: { enabled: true } });
   expect(await changes()).toEqual([]);
-  await alone.portal('enablePortalSubscription', 902, { params });
+  await alone.portal('updatePortalSubscription', 902, { params, body: { enabled: true } });
   expect(await changes()).toMatchObject([{ resets_failures: 0, hold_utc: null }]);
 });
 

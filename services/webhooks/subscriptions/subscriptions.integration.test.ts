@@ -56,7 +56,6 @@ describe('A subscription', () => {
     const byMember: readonly [OperationId, object?][] = [
       ['getPortalSubscription'],
       ['updatePortalSubscription', { name: 'x' }],
-      ['disablePortalSubscription'],
       ['rotatePortalSubscriptionSecret', {}],
       ['testPortalSubscription', {}],
       ['deletePortalSubscription'],
@@ -359,16 +358,17 @@ describe('A subscription that a tool manages', () => {
     const { id } = await make(company, { managedBy: 'zapier' });
     const through = (operation: OperationId, body?: object) =>
       ask(operation, company, { params: [id], role: 'admin', ...(body && { body }) });
-    expect((await through('disablePortalSubscription')).body).toMatchObject({
+    expect((await through('updatePortalSubscription', { enabled: false })).body).toMatchObject({
       enabled: false,
       disabledReason: 'disabled through the portal',
     });
-    expect((await through('enablePortalSubscription')).body).toMatchObject({
+    expect((await through('updatePortalSubscription', { enabled: true })).body).toMatchObject({
       enabled: true,
       disabledReason: null,
     });
     for (const refused of [
       await through('updatePortalSubscription', { name: 'x' }),
+      await through('updatePortalSubscription', { enabled: false, name: 'x' }),
       await through('rotatePortalSubscriptionSecret', {}),
     ])
       expect(refused).toMatchObject({ status: 403, body: { managed_by: 'zapier' } });

@@ -139,7 +139,11 @@ describe('A tool that saves its workflow', () => {
   test('that a member has switched off leaves it off', async () => {
     const company = newCompany();
     const { id } = (await save(company)).body;
-    await ask('disablePortalSubscription', company, { params: [id], role: 'developer' });
+    await ask('updatePortalSubscription', company, {
+      params: [id],
+      body: { enabled: false },
+      role: 'developer',
+    });
     expect(await save(company)).toMatchObject({
       status: 200,
       body: { id, enabled: false, disabledReason: 'disabled through the portal' },
@@ -202,7 +206,11 @@ describe('When a key is revoked', () => {
     const { id } = (await save(company)).body;
     await revoke(company, 1);
     await endWithKeys(context);
-    const enabled = await ask('enablePortalSubscription', company, { params: [id], role: 'developer' });
+    const enabled = await ask('updatePortalSubscription', company, {
+      params: [id],
+      body: { enabled: true },
+      role: 'developer',
+    });
     expect(enabled.body).toMatchObject({ enabled: true, expiresUtc: null });
     expect(await endWithKeys(context)).toBe(0);
     expect((await portal(company, id)).enabled).toBe(true);

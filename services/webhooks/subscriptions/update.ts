@@ -4,7 +4,7 @@ import { assertUnchanged } from '@causeway/identity';
 import {
   type BodyOf,
   conditionProblems,
-  contract,
+  type contract,
   definitions,
   changes as differences,
   hasReadOnly,
@@ -44,19 +44,7 @@ export const updateSubscription = (context: WebhooksContext) =>
     (fields) => [...targetProblems(context.targets)(fields), ...typeProblems(fields)],
   );
 
-/** Enables a subscription, including one that a tool manages. */
-export const enablePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.enablePortalSubscription, (call) => changeSubscription(context, call, { enabled: true }));
-
-export const disablePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.disablePortalSubscription, (call) =>
-    changeSubscription(context, call, { enabled: false }),
-  );
-
-type ChangingCall = OperationCall<
-  | typeof definitions.updateSubscription
-  | (typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']
->;
+type ChangingCall = OperationCall<typeof definitions.updateSubscription>;
 
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 /** The values that the caller knew of the fields to change. */

@@ -44,7 +44,7 @@ export function CatchUp({ subscription }: { readonly subscription: Subscription 
   const deliver = useMutation({
     mutationFn: async (all: boolean) => {
       if (all) await catchUp(id, { tests: false });
-      else await call('enablePortalSubscription', { params: { id } });
+      else await call('updatePortalSubscription', { params: { id }, body: { enabled: true } });
     },
     ...stay,
   });

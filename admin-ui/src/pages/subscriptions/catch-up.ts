@@ -86,7 +86,7 @@ const actsFor = (subscription: Subscription, replays: readonly Replay[]): readon
 
 const carryOut = ({ id, missed, health, createdUtc }: Subscription, act: Act): Promise<unknown> => {
   const since = (act === 'missed' ? missed?.sinceUtc : health.undelivered.oldestUtc) ?? createdUtc;
-  if (act === 'enable') return call('enablePortalSubscription', { params: { id } });
+  if (act === 'enable') return call('updatePortalSubscription', { params: { id }, body: { enabled: true } });
   if (act === 'release') return call('releaseHeld', { params: { id } });
   return call('createReplay', { body: { kind: act, subscriptionId: id, since } });
 };

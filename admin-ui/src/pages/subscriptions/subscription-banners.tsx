@@ -67,7 +67,7 @@ function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) 
   const name = nameOf(subscription);
   const failure = verification?.failure;
   const send = useMutation({
-    mutationFn: () => call('enablePortalSubscription', { params: { id } }),
+    mutationFn: () => call('updatePortalSubscription', { params: { id }, body: { enabled: true } }),
     onSuccess: () => toast(`“${name}” is verified and enabled`),
   });
   return (

@@ -58,7 +58,9 @@ export function DisableDialog({ open, subscription, onClose }: SubscriptionDialo
       onClose={onClose}
       title={`Disable “${name}”?`}
       confirm="Disable subscription"
-      act={() => call('disablePortalSubscription', { params: { id: subscription.id } })}
+      act={() =>
+        call('updatePortalSubscription', { params: { id: subscription.id }, body: { enabled: false } })
+      }
       done={`“${name}” disabled`}
     >
       <p>Pending deliveries are held until you release or discard them.</p>
@@ -122,7 +124,7 @@ export const useDialogActions = (subscription: Subscription): MenuProps['actions
   const pausing = useAct(pause(subscription, !paused), { onError: toastError });
   const enabling = useAct(
     {
-      act: () => call('enablePortalSubscription', { params: { id } }),
+      act: () => call('updatePortalSubscription', { params: { id }, body: { enabled: true } }),
       done: `“${nameOf(subscription)}” enabled`,
     },
     { onError: toastError },
