@@ -1,6 +1,6 @@
 import { type DeliveryKey, type DeliveryRow, isLive } from '@causeway/deliveries';
 import { type EventType, encodeEnvelope } from '@causeway/proto';
-import { rowList } from '@causeway/runtime';
+import { acrossTenants, rowList } from '@causeway/runtime';
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import {
   type Delivery,
@@ -135,6 +135,37 @@ const valuesOf = (key: DeliveryKey) => [
   key.created_utc,
 ];
 
+/** Ends their leases too. Call it in the transaction that has locked them. */
+export const setState = async (
+  db: Kysely<Tables>,
+  deliveries: readonly DeliveryKey[],
+  { state, due_utc, updated_utc }: Pick<DeliveryRow, 'state' | 'due_utc' | 'updated_utc'>,
+): Promise<void> => {
+  await sql`
+    UPDATE deliveries FORCE INDEX (PRIMARY)
+    SET state = ${state}, due_utc = ${due_utc}, leased_by = NULL, updated_utc = ${updated_utc}
+    WHERE ${isOneOfDeliveries(deliveries)}`.execute(acrossTenants(db, 'each delivery names its company'));
+};
+
+/** Adds how many of these deliveries of a company each replay has made, or takes them from the sum. */
+export const addToReplays = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  deliveries: readonly Pick<DeliveryKey, 'replay_id'>[],
+  column: 'failed' | 'made',
+  by: 1 | -1,
+): Promise<void> => {
+  const counts = Map.groupBy(deliveries, ({ replay_id }) => replay_id);
+  counts.delete(0);
+  for (const [replayId, { length }] of [...counts].sort(([a], [b]) => a - b))
+    await db
+      .updateTable('replays')
+      .set(({ eb }) => ({ [column]: eb(column, '+', by * length) }))
+      .where('company_id', '=', companyId)
+      .where('replay_id', '=', replayId)
+      .execute();
+};
+
 export const isQueue =
   ({ company_id, subscription_id }: QueueKey) =>
   // biome-ignore lint/suspicious/noExplicitAny: any table with these columns.
@@ -165,6 +196,13 @@ export const lockOutbox = async (
     SELECT event_id FROM event_outbox FORCE INDEX (PRIMARY)
     WHERE ${isOneOfEvents(events)} ${lock}`.execute(db);
   return new Set(rows.map(({ event_id }) => event_id));
+};
+
+export const deleteOutbox = async (db: Kysely<Tables>, events: readonly OutboxKey[]): Promise<void> => {
+  if (events.length === 0) return;
+  await sql`
+    DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox
+    WHERE ${isOneOfEvents(events)}`.execute(db);
 };
 
 export const forShare = sql`FOR SHARE`;

@@ -4,7 +4,7 @@ import type { DeliveryAction } from '@causeway/proto';
 import { type Database, type Trx, transaction } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { addHeld, scheduleQueues } from '../queue-rows.ts';
-import { isQueue } from '../store.ts';
+import { addToReplays, isQueue, setState } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 
@@ -91,7 +91,7 @@ const retry: Step = async (trx, action, { now }) => {
   // Any other due time is the end of a lease, or now.
   if (!last?.next_attempt_utc || last.next_attempt_utc.getTime() !== row.due_utc?.getTime())
     throw new Refusal('an attempt is under way or about to start');
-  await setState(trx, row, { state: 'waiting', due_utc: now, updated_utc: now });
+  await setState(trx, [row], { state: 'waiting', due_utc: now, updated_utc: now });
   await scheduleQueues(trx, [row], now);
 };
 
@@ -100,15 +100,9 @@ const cancel: Step = async (trx, action, { now }) => {
   const row = await lockDelivery(trx, action);
   if (row.state !== 'waiting' && row.state !== 'held')
     throw new Refusal(`the delivery has ended: it is ${row.state}`);
-  await setState(trx, row, { state: 'dropped', due_utc: null, updated_utc: now });
+  await setState(trx, [row], { state: 'dropped', due_utc: null, updated_utc: now });
   if (row.state === 'held') await addHeld(trx, row, -1, now);
-  if (row.replay_id > 0)
-    await trx
-      .updateTable('replays')
-      .set(({ eb }) => ({ failed: eb('failed', '+', 1) }))
-      .where('company_id', '=', row.company_id)
-      .where('replay_id', '=', row.replay_id)
-      .execute();
+  await addToReplays(trx, row.company_id, [row], 'failed', 1);
 };
 
 const release: Step = async (trx, action, { now, quota }) => {
@@ -121,7 +115,7 @@ const release: Step = async (trx, action, { now, quota }) => {
     );
   const row = await lockDelivery(trx, action);
   if (row.state !== 'held') throw new Refusal(`the delivery is not held: it is ${row.state}`);
-  await setState(trx, row, { state: 'waiting', due_utc: now, updated_utc: now });
+  await setState(trx, [row], { state: 'waiting', due_utc: now, updated_utc: now });
   await addHeld(trx, row, -1, now);
   await scheduleQueues(trx, [row], now);
 };
@@ -152,22 +146,6 @@ const deliveryOf = (trx: Trx<Tables>, { companyId, delivery }: DeliveryAction) =
     .where('event_id', '=', delivery.eventId)
     .where('subscription_id', '=', delivery.subscriptionId)
     .where('replay_id', '=', delivery.replayId);
-
-const setState = async (
-  trx: Trx<Tables>,
-  row: DeliveryRow,
-  change: Pick<DeliveryRow, 'state' | 'due_utc' | 'updated_utc'>,
-): Promise<void> => {
-  await trx
-    .updateTable('deliveries')
-    .set(change)
-    .where('company_id', '=', row.company_id)
-    .where('event_id', '=', row.event_id)
-    .where('subscription_id', '=', row.subscription_id)
-    .where('replay_id', '=', row.replay_id)
-    .where('created_utc', '=', row.created_utc)
-    .execute();
-};
 
 const idOf = ({ delivery }: DeliveryAction): string =>
   `${delivery.eventId}-${delivery.subscriptionId}-${delivery.replayId}`;

@@ -6,10 +6,10 @@ import {
   replaySelectionOf,
 } from '@causeway/deliveries';
 import { maxDueInReplay, replayPageEveryMs } from '@causeway/proto';
-import { rowList, type Trx, tenantIs } from '@causeway/runtime';
+import type { Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addHeld, scheduleQueues } from '../queue-rows.ts';
-import { isQueue } from '../store.ts';
+import { addToReplays, isQueue, setState } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 
@@ -163,16 +163,14 @@ const releasePage = async (
   replay: ReplayRow,
   { limit, quota, now }: { readonly limit: number; readonly quota: number; readonly now: Date },
 ): Promise<{ readonly count: number; readonly more: boolean }> => {
-  const { company_id, subscription_id } = replay;
   const found = await heldRows(trx, replay, limit).execute();
-  const deliveries = found.map((one) => ({ ...one, company_id, subscription_id }));
   // The company's row is locked before the deliveries.
-  const { admitted, refused } = await admitWaiting(trx, deliveries, { quota, now, makesRoom: false });
+  const { admitted, refused } = await admitWaiting(trx, found, { quota, now, makesRoom: false });
   const more = found.length === limit || refused.length > 0;
   if (admitted.length === 0) return { count: 0, more };
   const held = await heldRows(trx, replay, admitted.length).forUpdate().execute();
   if (held.length === 0) return { count: 0, more };
-  await setHeldState(trx, replay, held, { state: 'waiting', due: now, now });
+  await setState(trx, held, { state: 'waiting', due_utc: now, updated_utc: now });
   await addHeld(trx, replay, -held.length, now);
   await scheduleQueues(trx, [replay], now);
   return { count: held.length, more };
@@ -185,53 +183,24 @@ const discardHeldPage = async (
 ): Promise<{ readonly count: number; readonly more: boolean }> => {
   const held = await heldRows(trx, replay, discardChunk).forUpdate().execute();
   if (held.length === 0) return { count: 0, more: false };
-  await setHeldState(trx, replay, held, { state: 'dropped', due: null, now });
+  await setState(trx, held, { state: 'dropped', due_utc: null, updated_utc: now });
   await addHeld(trx, replay, -held.length, now);
-  const madeByEvent = Map.groupBy(
-    held.filter(({ replay_id }) => replay_id > 0),
-    ({ replay_id }) => replay_id,
-  );
-  for (const [replayId, { length }] of [...madeByEvent].sort(([a], [b]) => a - b))
-    await trx
-      .updateTable('replays')
-      .set(({ eb }) => ({ failed: eb('failed', '+', length) }))
-      .where('company_id', '=', replay.company_id)
-      .where('replay_id', '=', replayId)
-      .execute();
+  await addToReplays(trx, replay.company_id, held, 'failed', 1);
   return { count: held.length, more: held.length === discardChunk };
 };
 
 const discardChunk = 1_000;
 
-type Held = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'created_utc'>;
-
 const heldRows = (trx: Trx<Tables>, { company_id, subscription_id }: ReplayRow, limit: number) =>
   trx
     .selectFrom('deliveries as d')
     .modifyFront(sql`/*+ INDEX(d by_state) */`)
-    .select(['event_id', 'replay_id', 'created_utc'])
+    .select(['company_id', 'event_id', 'subscription_id', 'replay_id', 'created_utc'])
     .where(isQueue({ company_id, subscription_id }))
     .where('state', '=', 'held')
     .where('due_utc', 'is', null)
     .orderBy('event_id')
     .limit(limit);
-
-const setHeldState = async (
-  trx: Trx<Tables>,
-  { company_id, subscription_id }: ReplayRow,
-  held: readonly Held[],
-  {
-    state,
-    due,
-    now,
-  }: { readonly state: DeliveryRow['state']; readonly due: Date | null; readonly now: Date },
-): Promise<void> => {
-  const keys = held.map((row) => [row.event_id, row.replay_id, row.created_utc]);
-  await sql`
-    UPDATE deliveries FORCE INDEX (PRIMARY) SET state = ${state}, due_utc = ${due}, updated_utc = ${now}
-    WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}
-      AND (event_id, replay_id, created_utc) IN (${rowList(keys)})`.execute(trx);
-};
 
 type ReplayedEvent = Pick<DeliveryRow, 'event_id' | 'created_utc' | 'event_type'>;
 

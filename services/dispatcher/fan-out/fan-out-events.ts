@@ -11,7 +11,7 @@ import { acrossTenants, createPauses, type Database, rowList, transaction } from
 import { type Kysely, sql } from 'kysely';
 import { type LeasedDelivery, type QueueKey, queueName } from '../delivery.ts';
 import { scheduleQueues } from '../queue-rows.ts';
-import { addRows, readContents, withoutRows } from '../store.ts';
+import { addRows, deleteOutbox, isOneOfEvents, readContents, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 export interface EventKey extends Pick<StoredEvent, 'company_id' | 'event_id'> {
@@ -63,7 +63,7 @@ export const fanOutEvents = async (
     const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
     const existing = await scheduleQueues(all, [...queues.values()], at);
     await addRows(all, admitted, { queues: existing, now: at, holder: null });
-    await deleteOutboxRows(all, plan.done);
+    await deleteOutbox(all, plan.done);
     return {
       events: plan.done.length,
       deliveries: admitted.length,
@@ -72,30 +72,18 @@ export const fanOutEvents = async (
     };
   });
 
-type OutboxKey = Pick<EventKey, 'company_id' | 'event_id'>;
-
 const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[], now: Date) => {
   const leased = events.filter(({ leaseMs }) => leaseMs !== undefined);
   const isOurs = leased.length === 0 ? sql`` : sql`OR (event_id, leased_until) IN (${leasesOf(leased)})`;
   // By primary key only: a scan would briefly lock rows of other replicas.
   const { rows } = await sql<EventOutboxRow>`
     SELECT company_id, event_id, created_utc FROM event_outbox FORCE INDEX (PRIMARY)
-    WHERE (company_id, event_id) IN (${keysOf(events)})
+    WHERE ${isOneOfEvents(events)}
       AND (leased_until <= ${now} ${isOurs})
     FOR UPDATE SKIP LOCKED`.execute(db);
   const known = new Map(events.map((event) => [event.event_id, event]));
   return rows.map((row) => ({ ...known.get(row.event_id)!, created_utc: row.created_utc }));
 };
-
-const deleteOutboxRows = async (db: Kysely<Tables>, keys: readonly OutboxKey[]): Promise<void> => {
-  if (keys.length === 0) return;
-  await sql`
-    DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox
-    WHERE (company_id, event_id) IN (${keysOf(keys)})`.execute(db);
-};
-
-const keysOf = (keys: readonly OutboxKey[]) =>
-  rowList(keys.map(({ company_id, event_id }) => [company_id, event_id]));
 
 const leasesOf = (events: readonly EventKey[]) =>
   rowList(events.map(({ event_id, leaseMs = 0 }) => [event_id, new Date(leaseMs)]));

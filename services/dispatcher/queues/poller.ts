@@ -17,7 +17,15 @@ import type { Health } from '../health.ts';
 import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { QueueRoom, Scheduler } from '../scheduling/scheduler.ts';
-import { type FoundTarget, isOneOfDeliveries, isOneOfDue, isQueue, readContents } from '../store.ts';
+import {
+  addToReplays,
+  type FoundTarget,
+  isOneOfDeliveries,
+  isOneOfDue,
+  isQueue,
+  readContents,
+  setState,
+} from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { claimDue } from './claim.ts';
 
@@ -249,14 +257,8 @@ const discardUnwanted = async (
         ${more.length > 0 ? sql`OR (${isOneOfDeliveries(more)} AND due_utc <= ${now})` : sql``})
       FOR UPDATE`.execute(unguarded);
     if (rows.length === 0) return 0;
-    await sql`
-      UPDATE deliveries FORCE INDEX (PRIMARY) SET state = 'dropped', due_utc = NULL, leased_by = NULL, updated_utc = ${now}
-      WHERE ${isOneOfDeliveries(rows)}`.execute(unguarded);
-    const replayed = rows.filter(({ replay_id }) => replay_id > 0);
-    for (const [replayId, { length }] of Map.groupBy(replayed, ({ replay_id }) => replay_id))
-      await sql`
-        UPDATE replays SET made = made - ${length}
-        WHERE company_id = ${tenantIs(target.company_id)} AND replay_id = ${replayId}`.execute(unguarded);
+    await setState(unguarded, rows, { state: 'dropped', due_utc: null, updated_utc: now });
+    await addToReplays(trx, target.company_id, rows, 'made', -1);
     return rows.length;
   });
 };

@@ -1,12 +1,15 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CountedResult, countFailures } from './count-failures.ts';
+import { type CountedResult, countFailures, type FirstFailure } from './count-failures.ts';
 
 const nowMs = 1_000_000_000;
 const probeIntervalMs = 1000;
 const clock = { nowMs, probeIntervalMs };
 
+const failures = [500, 503, 404].map(
+  (statusCode): FirstFailure => ({ sinceUtc: new Date(nowMs), statusCode, errorClass: 'status' }),
+);
 const result: fc.Arbitrary<CountedResult> = fc
   .record({
     succeeded: fc.oneof(
@@ -14,6 +17,8 @@ const result: fc.Arbitrary<CountedResult> = fc
       { arbitrary: fc.constant(true), weight: 1 },
     ),
     probe: fc.boolean(),
+    type: fc.constantFrom('client.created', 'lead.created', 'invoice.created'),
+    failure: fc.constantFrom(...failures),
     counts: fc.oneof(
       { arbitrary: fc.constant(true), weight: 5 },
       { arbitrary: fc.constant(false), weight: 1 },
@@ -23,6 +28,7 @@ const result: fc.Arbitrary<CountedResult> = fc
   })
   .map(({ waitMs, askedMs, ...rest }) => ({
     ...rest,
+    failure: rest.succeeded ? null : rest.failure,
     retryMs: rest.succeeded ? null : nowMs + waitMs,
     notBeforeMs: rest.succeeded ? 0 : nowMs + askedMs,
   }));
@@ -32,6 +38,8 @@ const before = fc.record({
   failedAttempts: fc.nat(1_000),
   nextMs: fc.option(fc.integer({ min: nowMs - 60_000, max: nowMs + 3_600_000 })),
   probeMs: fc.option(fc.integer({ min: nowMs - 60_000, max: nowMs + 3_600_000 })),
+  types: fc.constant([]),
+  first: fc.constant(null),
 });
 
 test('failures are counted since the last success, beyond the fifth only for probes', () => {
@@ -47,6 +55,11 @@ test('failures are counted since the last success, beyond the fifth only for pro
       expect(after.failures).toBe(Math.min(model, failuresUntilDisabled));
       const failedSince = counted.length - lastSuccess - 1;
       expect(after.failedAttempts).toBe(lastSuccess === -1 ? row.failedAttempts + failedSince : failedSince);
+      const failed = counted.slice(lastSuccess + 1);
+      expect(new Set(after.types)).toEqual(new Set(failed.map(({ type }) => type)));
+      expect(after.types.at(-1)).toBe(failed.at(-1)?.type);
+      const ofFailing = ended.slice(ended.findLastIndex(({ succeeded }) => succeeded) + 1);
+      expect(after.first).toBe(ofFailing.find(({ counts }) => counts)?.failure ?? null);
       expect(after.isDisabling && after.failures < failuresUntilDisabled).toBe(false);
     }),
     { numRuns: 1000 },

@@ -1,13 +1,23 @@
 import { nextDueMs, type QueueDue } from '@causeway/deliveries';
 import {
+  type ErrorClass,
   type EventType,
   failuresUntilDisabled,
   failuresUntilProbing,
   longestProbeWait,
 } from '@causeway/proto';
 
+export interface FirstFailure {
+  readonly sinceUtc: Date;
+  readonly statusCode: number | null;
+  readonly errorClass: ErrorClass;
+}
+
 export interface CountedResult {
   readonly succeeded: boolean;
+  readonly type: EventType;
+  /** Null after a success. */
+  readonly failure: FirstFailure | null;
   readonly probe: boolean;
   /** False for a replay, and if another process had the lease of the delivery by then. */
   readonly counts: boolean;
@@ -18,7 +28,10 @@ export interface CountedResult {
 interface FailureCount extends QueueDue {
   /** Since the last success, including attempts that do not count as consecutive failures. */
   readonly failedAttempts: number;
-  readonly isDisabling: boolean;
+  /** The types that have failed since the last success, the latest last. */
+  readonly types: readonly EventType[];
+  /** The first counted failure since the last success. */
+  readonly first: FirstFailure | null;
 }
 
 /**
@@ -27,24 +40,29 @@ interface FailureCount extends QueueDue {
  * doubles with each failure, so the fifteen further probes that disable a subscription take ten minutes.
  */
 export const countFailures = (
-  before: QueueDue & { readonly failedAttempts: number },
+  before: FailureCount,
   results: readonly CountedResult[],
   { nowMs, probeIntervalMs }: { readonly nowMs: number; readonly probeIntervalMs: number },
-): FailureCount => {
-  let { failures, failedAttempts } = before;
-  for (const { succeeded, probe, counts } of results) {
+): FailureCount & { readonly isDisabling: boolean } => {
+  let { failures, failedAttempts, types, first } = before;
+  for (const { succeeded, probe, counts, type, failure } of results) {
+    if (succeeded) first = null;
     if (!counts) continue;
-    if (succeeded) failures = failedAttempts = 0;
-    else {
-      failedAttempts++;
-      if (probe || failures < failuresUntilProbing) failures++;
+    if (succeeded) {
+      failures = failedAttempts = 0;
+      types = [];
+      continue;
     }
+    failedAttempts++;
+    types = [...types.filter((one) => one !== type), type];
+    first ??= failure;
+    if (probe || failures < failuresUntilProbing) failures++;
   }
   failures = Math.min(failures, failuresUntilDisabled);
   const failed = before.failures >= failuresUntilProbing;
   const fails = failures >= failuresUntilProbing;
   const probed = results.some(({ probe }) => probe);
-  const counted = { failures, failedAttempts, isDisabling: false };
+  const counted = { failures, failedAttempts, types, first, isDisabling: false };
   if (failed && !fails) return { ...counted, nextMs: nowMs, probeMs: null };
   const askedMs = Math.max(nowMs, ...results.map(({ notBeforeMs }) => notBeforeMs));
   if (fails && (probed || !failed)) {
@@ -59,16 +77,6 @@ export const countFailures = (
   );
   return { ...counted, nextMs: nextMs === null ? null : Math.max(nextMs, probeMs ?? nextMs), probeMs };
 };
-
-/** The types that have failed since the last success, the latest last. */
-export const failedTypes = (
-  before: readonly EventType[],
-  results: readonly (Pick<CountedResult, 'succeeded' | 'counts'> & { readonly type: EventType })[],
-): readonly EventType[] =>
-  results.reduce((failed, { succeeded, counts, type }) => {
-    if (!counts) return failed;
-    return succeeded ? [] : [...failed.filter((one) => one !== type), type];
-  }, before);
 
 const probeWaitMs = (failures: number, probeIntervalMs: number): number =>
   probeIntervalMs * Math.min(2 ** (failures - failuresUntilProbing), longestProbeWait);

@@ -1,35 +1,14 @@
 import type { IncidentRow } from '@causeway/deliveries';
 import { incidentCause, type Notice, writeNotices } from '@causeway/identity';
-import { type ErrorClass, failuresUntilProbing } from '@causeway/proto';
+import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Repeated, repeat, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { type QueueKey, queueName } from '../delivery.ts';
 import { isOneOfQueues, isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
+import type { FirstFailure } from './count-failures.ts';
 import { type NamedSubscription, readNames, subjectOf } from './notices.ts';
-
-export interface FirstFailure {
-  readonly sinceUtc: Date;
-  readonly statusCode: number | null;
-  readonly errorClass: ErrorClass;
-}
-
-interface CountedResult {
-  readonly succeeded: boolean;
-  readonly counts: boolean;
-  readonly failure: FirstFailure | null;
-}
-
-/** The first counted failure since the last success. */
-export const firstFailure = (
-  before: FirstFailure | null,
-  results: readonly CountedResult[],
-): FirstFailure | null =>
-  results.reduce<FirstFailure | null>(
-    (first, { succeeded, counts, failure }) => (succeeded ? null : counts ? (first ?? failure) : first),
-    before,
-  );
 
 export interface BrokenReceiver extends QueueKey {
   readonly first: FirstFailure;

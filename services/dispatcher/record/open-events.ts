@@ -16,7 +16,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { companyOf, hasNoRow, type LeasedDelivery, queuesOf, type TakenEvent } from '../delivery.ts';
 import { scheduleQueues } from '../queue-rows.ts';
-import { addRows, forUpdate, isOneOfEvents, lockOutbox } from '../store.ts';
+import { addRows, deleteOutbox, forUpdate, lockOutbox } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 export interface OpenEvents {
@@ -192,10 +192,7 @@ const removeIncomplete = (
     if (heldEvents.length === 0) return [];
     const missed = heldEvents.flatMap((event) => event.missed);
     await noteMissed(all, missed);
-    await sql`
-      DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox WHERE ${isOneOfEvents(heldEvents)}`.execute(
-      all,
-    );
+    await deleteOutbox(all, heldEvents);
     return missed;
   });
 

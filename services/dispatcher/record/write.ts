@@ -23,10 +23,10 @@ import type { Health, HealthChange } from '../health.ts';
 import { ensureQueues } from '../queue-rows.ts';
 import { addRows, isOneOfDeliveries, isOneOfQueues } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { countFailures, failedTypes } from './count-failures.ts';
+import { countFailures, type FirstFailure } from './count-failures.ts';
 import { disable } from './disable.ts';
 import { setFormerApart } from './former-url.ts';
-import { type FirstFailure, firstFailure, openIncidents, recoverIncidents } from './incidents.ts';
+import { openIncidents, recoverIncidents } from './incidents.ts';
 import { noteGivenUp } from './notices.ts';
 import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
 
@@ -252,16 +252,15 @@ const updateQueues = async (
       failedAttempts: queue.failed_attempts,
       nextMs: queue.next_due_utc?.getTime() ?? null,
       probeMs: queue.probe_due_utc?.getTime() ?? null,
+      types: queue.failed_types ?? [],
+      first: firstOf(queue),
     };
     const count = countFailures(before, results, { nowMs: now.getTime(), probeIntervalMs });
-    const types = failedTypes(queue.failed_types ?? [], results);
     const gone = attempted.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
-    const first = firstFailure(firstOf(queue), results) ?? (gone ? failureOf(gone) : null);
+    const first = count.first ?? (gone ? failureOf(gone) : null);
     const reason = gone ? goneReason : count.isDisabling ? failuresReason : null;
     const nextMs = reason ? now.getTime() : count.nextMs;
-    return [
-      { ...queue, ...count, types, first, before: before.failures, reason, nextMs, url: gone?.target.url },
-    ];
+    return [{ ...queue, ...count, first, before: before.failures, reason, nextMs, url: gone?.target.url }];
   });
   if (updates.length === 0) return [];
   const rows = updates.map((queue) => [

@@ -6,11 +6,10 @@ import {
   type DeliveryAction,
   type DeliveryActionAnswer,
   deliveryCommandSubject,
-  problem,
   type StoredEvent,
 } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
-import { askDispatcher } from '../ask.ts';
+import { askDispatcher, askService } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import {
   type DeliveryIds,
@@ -130,7 +129,13 @@ const act = async (
   const { companyId } = call;
   const delivery = deliveryIdsOf(call.params);
   oneOf(await readSiblings(context.db, companyId, delivery), delivery);
-  const refused = await ask(context, { companyId, action, delivery, by: byMember(call) });
+  const command: DeliveryAction = { companyId, action, delivery, by: byMember(call) };
+  const { refused } = await askService<DeliveryActionAnswer>(
+    context,
+    deliveryCommandSubject,
+    command,
+    call.deadlineMs,
+  );
   if (refused !== null) throw conflict(refused);
   const siblings = await readSiblings(context.db, companyId, delivery);
   return json(200, deliveryAnswer(oneOf(siblings, delivery)));
@@ -142,20 +147,3 @@ export const cancelDelivery = (context: WebhooksContext) =>
   handler(contract.cancelDelivery, (call) => act(context, call, 'cancel'));
 export const releaseDelivery = (context: WebhooksContext) =>
   handler(contract.releaseDelivery, (call) => act(context, call, 'release'));
-
-const ask = async ({ bus, log }: WebhooksContext, action: DeliveryAction): Promise<string | null> => {
-  try {
-    const answer = await bus.nc.request(deliveryCommandSubject, JSON.stringify(action), {
-      timeout: timeoutMs,
-    });
-    return answer.json<DeliveryActionAnswer>().refused;
-  } catch (error) {
-    log.warn(
-      { error, companyId: action.companyId, ...action.delivery },
-      'no dispatcher acted on the delivery',
-    );
-    throw problem('service_unavailable', error);
-  }
-};
-
-const timeoutMs = 3_000;
