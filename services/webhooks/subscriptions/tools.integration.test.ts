@@ -14,6 +14,8 @@ const wanted = {
 };
 const save = (company: number, more: object = {}, keyId = 1) =>
   ask('createSubscription', company, { body: { ...wanted, ...more }, keyId });
+const switchTo = (company: number, id: number, enabled: boolean) =>
+  ask('updatePortalSubscription', company, { params: [id], body: { enabled }, role: 'developer' });
 const list = async (company: number) => (await ask('listSubscriptions', company)).body.subscriptions;
 const portal = async (company: number, id: number) =>
   (await ask('getPortalSubscription', company, { params: [id], role: 'viewer' })).body;
@@ -139,11 +141,7 @@ describe('A tool that saves its workflow', () => {
   test('that a member has switched off leaves it off', async () => {
     const company = newCompany();
     const { id } = (await save(company)).body;
-    await ask('updatePortalSubscription', company, {
-      params: [id],
-      body: { enabled: false },
-      role: 'developer',
-    });
+    await switchTo(company, id, false);
     expect(await save(company)).toMatchObject({
       status: 200,
       body: { id, enabled: false, disabledReason: 'disabled through the portal' },
@@ -206,11 +204,7 @@ describe('When a key is revoked', () => {
     const { id } = (await save(company)).body;
     await revoke(company, 1);
     await endWithKeys(context);
-    const enabled = await ask('updatePortalSubscription', company, {
-      params: [id],
-      body: { enabled: true },
-      role: 'developer',
-    });
+    const enabled = await switchTo(company, id, true);
     expect(enabled.body).toMatchObject({ enabled: true, expiresUtc: null });
     expect(await endWithKeys(context)).toBe(0);
     expect((await portal(company, id)).enabled).toBe(true);

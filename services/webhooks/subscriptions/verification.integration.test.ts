@@ -225,19 +225,14 @@ describe('A company that requires endpoint verification', () => {
     const company = await newCompany();
     const { id } = await make(company, { managedBy: 'zapier' });
     await answered(company, id);
-    const refused = await portal('updatePortalSubscription', company, {
-      params: [id],
-      body: { enabled: true },
-    });
+    const asked = { params: [id], body: { enabled: true } };
+    const refused = await portal('updatePortalSubscription', company, asked);
     expect([refused.status, refused.body.error]).toEqual([
       409,
       'endpoint verification failed: The receiver answered 404.',
     ]);
     respond = echo;
-    const enabled = await portal('updatePortalSubscription', company, {
-      params: [id],
-      body: { enabled: true },
-    });
+    const enabled = await portal('updatePortalSubscription', company, asked);
     expect([enabled.status, enabled.body.enabled]).toEqual([200, true]);
   });
 
