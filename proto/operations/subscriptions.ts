@@ -174,11 +174,7 @@ export const updateSubscription = defineOperation({
       ...member,
       id: 'updatePortalSubscription',
       path: '/subscriptions/{id}',
-      /**
-       * Also of a subscription that a tool manages, `enabled` and `paused` may change. If it is enabled and failing,
-       * `enabled: true` makes its next attempt at once.
-       * With `w.basedOn`, a field that was changed meanwhile is refused, with its stored value in `changed`.
-       */
+      /** With `w.basedOn`, a field that was changed meanwhile is refused, with its stored value in `changed`. */
       body: z.strictObject({ ...changes, basedOn: w.basedOn.optional() }).check(setsSomething),
       answers: { 200: { schema: portalSubscription } },
       errors: [409], // The receiver did not echo the challenge, or a field was changed meanwhile.

@@ -29,7 +29,7 @@ export const findReplayCandidates = async <DB>(
       ? readLog(db, range, position)
       : readEnded(db, selection, states, position));
     return {
-      wanted: await onlyWanted(db, selection, looked),
+      events: await onlyWanted(db, selection, looked),
       position: looked.at(-1)?.position ?? position,
       end: looked.length < eventsAtOnce(range.conditions),
     };
@@ -55,19 +55,20 @@ export const searchLog = async <Event extends LoggedEvent, DB>(
 ) => {
   const found: Event[] = [];
   for (let at = after; ; ) {
-    const { wanted, position, end } = await look(at);
+    const { events, position, end } = await look(at);
     const most = limit - found.length;
-    const { met, examined } = await eventsMeeting(db, companyId, conditions, wanted, { ...bounds, most });
+    const { met, examined } = await eventsMeeting(db, companyId, conditions, events, { ...bounds, most });
     found.push(...met.slice(0, most));
     if (found.length === limit) return { found, position: found.at(-1)!.position, end: false };
-    if (examined < wanted.length) return { found, position: wanted[examined - 1]!.position, end: false };
+    if (examined < events.length) return { found, position: events[examined - 1]!.position, end: false };
     if (end || performance.now() > bounds.stopMs) return { found, position, end };
     at = position;
   }
 };
 
 interface LookedEvents<Event> {
-  readonly wanted: readonly Event[];
+  /** Those that are wanted. */
+  readonly events: readonly Event[];
   /** Of the last event looked at. */
   readonly position: number;
   readonly end: boolean;

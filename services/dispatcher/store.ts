@@ -147,7 +147,7 @@ export const setState = async (
     WHERE ${isOneOfDeliveries(deliveries)}`.execute(acrossTenants(db, 'each delivery names its company'));
 };
 
-/** Adds how many of these deliveries of a company each replay has made, or takes them from the sum. */
+/** Adds the deliveries of a company to the sums of the replays that made them, or takes them away. */
 export const addToReplays = async (
   db: Kysely<Tables>,
   companyId: number,

@@ -34,9 +34,9 @@ export const listMissingEvents = ({ db, cursors, now }: WebhooksContext) =>
     const look = async (from: number) => {
       const events = await readLog(db, range, from);
       const deliveries = await readEventDeliveries(db, range, events);
-      const own = events.map((event) => ({ ...event, deliveries: deliveries.get(event.event_id) ?? [] }));
+      const all = events.map((event) => ({ ...event, deliveries: deliveries.get(event.event_id) ?? [] }));
       return {
-        wanted: own.filter((event) => !event.deliveries.some(({ state }) => state === 'succeeded')),
+        events: all.filter((event) => !event.deliveries.some(({ state }) => state === 'succeeded')),
         position: events.at(-1)?.position ?? from,
         end: events.length < eventsAtOnce(range.conditions),
       };
