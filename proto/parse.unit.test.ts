@@ -398,13 +398,6 @@ test('a missing record is named in the text of the 404', () => {
   expect(refused(() => parseId('0', 'lead'))).toMatchObject({ code: 'not_found', text: 'lead not found' });
 });
 
-test('the field that selects the kind of a body is reported like any other field', () => {
-  const { createReplay } = c;
-  const told = (body: unknown) => refused(() => parseBody(createReplay, json(body)));
-  expect(told({})).toMatchObject({ text: 'kind is required', fields: ['kind'] });
-  expect(told({ kind: 'all' }).text).toMatch(/^kind must be one of \w+, /);
-});
-
 const read = (text: string) => readBatch(c.batchLeads, { query: '', body: Buffer.from(text) });
 
 const item = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' };

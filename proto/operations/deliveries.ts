@@ -3,11 +3,11 @@ import { deliveryStates, errorClasses } from '../delivery-states.ts';
 import { defineOperation } from '../operation.ts';
 import { delivery, deliveryStateParameter } from '../portal/deliveries.ts';
 import { cursorParameter, instantParameter, nextPage } from '../portal/fields.ts';
-import { replay, replayBody, replayedStates, replayKinds } from '../portal/replays.ts';
+import { keyReplayBody, replay, replayBody } from '../portal/replays.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { actionInvalid, recordMissing, subscriptionPath } from '../schemas/records.ts';
-import { id, instant, rule } from '../schemas/values.ts';
-import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
+import { id, instant } from '../schemas/values.ts';
+import { eventTypeAnswer } from '../schemas/webhooks.ts';
 
 const key = { scope: 'webhooks:write', errorShape: 'general', tag: 'Webhook subscriptions' } as const;
 const shared = { service: 'webhooks', deadlineMs: 5000, query: null, body: null } as const;
@@ -136,44 +136,6 @@ const replayExample = {
   createdUtc: '2026-01-16T09:30:00.000Z',
   finishedUtc: null,
 };
-
-/** One object, which every client generator can express; members send the same as a union. */
-const keyReplayBody = z
-  .strictObject({
-    kind: z.enum(replayKinds).meta({
-      description:
-        '`failed`: events whose last delivery failed. `missed`: events without an attempt, because the subscription was disabled or did not exist yet. `filter`: events by the `states` of their last deliveries.',
-    }),
-    since: instantParameter.meta({
-      description: 'Time of the events. Required unless `kind` is `filter`.',
-    }),
-    until: instantParameter.meta({ description: 'Excluded. By default now.' }),
-    types: z.array(knownEventType).min(1).max(100).optional(),
-    states: z.array(z.enum(replayedStates)).min(1).max(replayedStates.length).optional().meta({
-      description: 'Required if `kind` is `filter`, and only then allowed.',
-    }),
-    statusCodes: z.array(z.int().min(100).max(599)).min(1).max(100).optional().meta({
-      description: 'Of the last attempts. Only if `kind` is `filter`.',
-    }),
-  })
-  .check(
-    rule(({ kind, since, until, states, statusCodes }) => {
-      const fault = (field: string, code: 'required' | 'must_agree', sentence: string) => ({
-        field,
-        code,
-        message: `${field} ${sentence}`,
-      });
-      if (since && until && until <= since) return fault('until', 'must_agree', 'must be after since');
-      if (kind === 'filter')
-        return states === undefined
-          ? fault('states', 'required', 'is required if kind is filter')
-          : undefined;
-      if (since === undefined) return fault('since', 'required', 'is required unless kind is filter');
-      if (states !== undefined) return fault('states', 'must_agree', 'needs the kind filter');
-      if (statusCodes !== undefined) return fault('statusCodes', 'must_agree', 'needs the kind filter');
-      return undefined;
-    }),
-  );
 
 /** Replays count neither as consecutive failures nor as first attempts. */
 export const createReplay = defineOperation({

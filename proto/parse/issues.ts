@@ -42,9 +42,6 @@ export const codeOf = (issue: z.core.$ZodIssue): DetailCode => {
       return 'invalid_characters';
     case 'invalid_value':
       return 'out_of_range';
-    case 'invalid_union':
-      if (issue.discriminator === undefined) return 'wrong_kind';
-      return issue.discriminator in (input as object) ? 'out_of_range' : 'required';
     default:
       return 'wrong_kind';
   }
@@ -68,17 +65,9 @@ const predicate = (issue: z.core.$ZodRawIssue): string => {
       return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`;
     case 'too_big':
       return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`;
-    case 'invalid_union':
-      return issue.discriminator === undefined ? 'is not valid' : ofKinds(issue);
     default:
       return 'is not valid';
   }
-};
-
-const ofKinds = ({ input, discriminator, options }: z.core.$ZodRawIssue): string => {
-  const given = (input as Readonly<Record<string, unknown>>)[discriminator as string];
-  if (given === undefined) return 'is required';
-  return `must be one of ${(options as readonly unknown[]).join(', ')}`;
 };
 
 const typeNames: Readonly<Record<string, string>> = {

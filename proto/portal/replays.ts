@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
-import { fieldName, id, instant } from '../schemas/values.ts';
+import { id, instant, rule } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
 import { instantParameter } from './fields.ts';
 
@@ -44,33 +44,48 @@ export const replay = z.object({
 
 const answer = { schema: replay };
 
-const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(100).optional();
-const when = { until: instantParameter, types: list(knownEventType) };
-const since = instantParameter.unwrap();
-const request = { subscriptionId: id };
-
-/** Times are those of the events; `until` is exclusive and defaults to now. */
-export const replayBody = z.discriminatedUnion('kind', [
-  z.strictObject({ ...request, kind: z.literal('failed'), since, ...when }),
-  // Events without an attempt, because the subscription was disabled or did not exist yet.
-  z.strictObject({ ...request, kind: z.literal('missed'), since, ...when }),
-  z.strictObject({
-    ...request,
-    kind: z.literal('filter'),
-    since: instantParameter,
-    ...when,
-    states: z
-      .array(
-        z.enum(replayedStates, {
-          error: `${fieldName} must be one of ${replayedStates.join(', ')}; waiting deliveries are already on their way, and held ones can be released`,
-        }),
-      )
-      .min(1)
-      .max(replayedStates.length),
-    statusCodes: list(z.int().min(100).max(599)),
-    errorClasses: list(z.enum(errorClasses)),
+const replayFields = z.strictObject({
+  kind: z.enum(replayKinds).meta({
+    description:
+      '`failed`: events whose last delivery failed. `missed`: events without an attempt, because the subscription was disabled or did not exist yet. `filter`: events by the `states` of their last deliveries.',
   }),
-]);
+  since: instantParameter.meta({
+    description: 'Time of the events. Required unless `kind` is `filter`.',
+  }),
+  until: instantParameter.meta({ description: 'Excluded. By default now.' }),
+  types: z.array(knownEventType).min(1).max(100).optional(),
+  states: z.array(z.enum(replayedStates)).min(1).max(replayedStates.length).optional().meta({
+    description: 'Required if `kind` is `filter`, and only then allowed.',
+  }),
+  statusCodes: z.array(z.int().min(100).max(599)).min(1).max(100).optional().meta({
+    description: 'Of the last attempts. Only if `kind` is `filter`.',
+  }),
+});
+
+/** The fields that depend on `kind`. A union would say this too, but not every client generator can express one. */
+const replayRule = rule((body) => {
+  const { kind, since, until, states } = body;
+  const fault = (field: string, code: 'required' | 'must_agree', sentence: string) => ({
+    field,
+    code,
+    message: `${field} ${sentence}`,
+  });
+  if (since && until && until <= since) return fault('until', 'must_agree', 'must be after since');
+  if (kind === 'filter')
+    return states === undefined ? fault('states', 'required', 'is required if kind is filter') : undefined;
+  if (since === undefined) return fault('since', 'required', 'is required unless kind is filter');
+  const astray = ['states', 'statusCodes', 'errorClasses'].find((field) => body[field] !== undefined);
+  return astray && fault(astray, 'must_agree', 'needs the kind filter');
+});
+
+export const keyReplayBody = replayFields.check(replayRule);
+
+export const replayBody = replayFields
+  .extend({
+    subscriptionId: id,
+    errorClasses: z.array(z.enum(errorClasses)).min(1).max(100).optional(),
+  })
+  .check(replayRule);
 
 export const previewReplay = defineOperation({
   ...replays,

@@ -145,9 +145,7 @@ const countCandidates = async (db: Kysely<Tables>, selection: ReplaySelection): 
 
 const maxCountMs = 10_000;
 
-type MemberWish = BodyOf<(typeof contract)['createReplay' | 'previewReplay']>;
-type KeyWish = BodyOf<(typeof contract)['createSubscriptionReplay']> & Pick<MemberWish, 'subscriptionId'>;
-type ReplayWish = MemberWish | KeyWish;
+type ReplayWish = BodyOf<(typeof contract)['previewReplay']>;
 
 const selectionOf = (
   companyId: number,
@@ -169,8 +167,8 @@ const selectionOf = (
     types: types && [...new Set(types)],
     conditions,
     states: wish.kind === 'missed' ? null : wish.kind === 'failed' ? ['failed'] : [...new Set(wish.states)],
-    statusCodes: 'statusCodes' in wish ? wish.statusCodes : undefined,
-    errorClasses: 'errorClasses' in wish ? wish.errorClasses : undefined,
+    statusCodes: wish.statusCodes,
+    errorClasses: wish.errorClasses,
     startedUtc,
   };
 };
