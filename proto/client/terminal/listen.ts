@@ -1,4 +1,11 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import {
+  deliveryHeaders,
+  type OpenSecret,
+  openedSecret,
+  signatureHeader,
+  standardSignatureHeader,
+} from '../../signatures.ts';
 import { pause } from '../calls.ts';
 import type { WebhookEvent } from '../index.ts';
 import { type DeveloperCommand, type Terminal, webUrl } from './command.ts';
@@ -26,6 +33,7 @@ export const listen: DeveloperCommand = {
   run: async (causeway, { forward, types, cursor, secret = newSecret() }, _, terminal) => {
     const { out, signal } = terminal;
     const url = webUrl('forward', forward ?? '');
+    const opened = openedSecret(secret);
     let at = cursor ?? 'latest';
     const query = { order: 'asc', include: 'meta', wait: 25, type: types } as const;
     // A page with `latest` is empty, and its cursor is the place to begin.
@@ -35,7 +43,7 @@ export const listen: DeveloperCommand = {
     try {
       const pages = causeway.events.list({ ...query, cursor: at }, { signal, maxRetries: Infinity }).pages();
       for await (const { entries = [], nextCursor } of pages) {
-        for (const entry of entries) await deliver(url, entry, secret, terminal);
+        for (const entry of entries) await deliver(url, entry, opened, terminal);
         at = nextCursor!;
       }
     } finally {
@@ -46,7 +54,7 @@ export const listen: DeveloperCommand = {
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-const deliver = async (url: URL, entry: Entry, secret: string, { out, signal }: Terminal): Promise<void> => {
+const deliver = async (url: URL, entry: Entry, secret: OpenSecret, { out, signal }: Terminal): Promise<void> => {
   const { id, type } = entry.event;
   for (let attempt = 1; ; attempt++) {
     const startMs = performance.now();
@@ -63,12 +71,12 @@ const deliver = async (url: URL, entry: Entry, secret: string, { out, signal }: 
 const post = async (
   url: URL,
   entry: Entry,
-  secret: string,
+  secret: OpenSecret,
   attempt: number,
   signal: AbortSignal,
 ): Promise<number | undefined> => {
-  const body = JSON.stringify(entry.event);
-  const headers = signedHeaders(entry, secret, attempt, body, Math.floor(Date.now() / 1000));
+  const body = Buffer.from(JSON.stringify(entry.event));
+  const headers = signedHeaders(entry, secret, attempt, body);
   const within = AbortSignal.any([signal, AbortSignal.timeout(deliveryTimeoutMs)]);
   try {
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: within });
@@ -82,31 +90,26 @@ const post = async (
 /** As that of a real delivery. */
 const deliveryTimeoutMs = 10_000;
 
-/** Contract, "Deliveries". The subscription is 0: there is none. */
-export const signedHeaders = (
+/** The subscription is 0: there is none. */
+const signedHeaders = (
   { event, sequence, origin }: Entry,
-  secret: string,
+  secret: OpenSecret,
   attempt: number,
-  body: string,
-  timestamp: number,
+  body: Uint8Array,
 ): Record<string, string> => {
-  const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const hex = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-  const standard = createHmac('sha256', bytes).update(`${event.id}.${timestamp}.${body}`).digest('base64');
-  return {
-    'Content-Type': 'application/json',
-    'User-Agent': 'Causeway-Webhooks/1',
-    Accept: '*/*',
-    'X-Webhook-Timestamp': `${timestamp}`,
-    'X-Webhook-Signature': `sha256=${hex}`,
-    'X-Webhook-Id': `${event.id}`,
-    'X-Webhook-Event': event.type,
-    'X-Webhook-Attempt': `${attempt}`,
-    'X-Webhook-Subscription': '0',
-    'X-Webhook-Sequence': `${sequence}`,
-    ...(origin !== null && { 'X-Webhook-Origin': origin }),
-    'webhook-id': `${event.id}`,
-    'webhook-timestamp': `${timestamp}`,
-    'webhook-signature': `v1,${standard}`,
+  const timestamp = Math.floor(Date.now() / 1000);
+  const delivered = {
+    event_id: event.id,
+    event_type: event.type,
+    attempt,
+    subscription_id: 0,
+    sequence,
+    origin,
+    replay_id: 0,
   };
+  const headers = deliveryHeaders(delivered, timestamp, [
+    signatureHeader([secret], timestamp, body),
+    standardSignatureHeader([secret], event.id, timestamp, body),
+  ]);
+  return Object.fromEntries(headers);
 };
