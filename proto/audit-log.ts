@@ -33,28 +33,6 @@ export const byMember = (call: { readonly actor: Actor; readonly requestId: stri
   return { kind: 'user', id: user.id, name, address, userAgent, requestId: call.requestId };
 };
 
-export const byKey = (call: {
-  readonly keyId: number;
-  readonly address: string | null;
-  readonly requestId: string;
-}): AuditSource => ({
-  kind: 'key',
-  id: call.keyId,
-  name: `API key ${call.keyId}`,
-  address: call.address,
-  userAgent: null,
-  requestId: call.requestId,
-});
-
-export const byOperator = (requestId: string): AuditSource => ({
-  kind: 'operator',
-  id: null,
-  name: 'operator',
-  address: null,
-  userAgent: null,
-  requestId,
-});
-
 /** What happens by itself, such as the expiry of a key. */
 export const bySystem: AuditSource = {
   kind: 'system',
@@ -64,6 +42,22 @@ export const bySystem: AuditSource = {
   userAgent: null,
   requestId: null,
 };
+
+export const byKey = (call: {
+  readonly keyId: number;
+  readonly address: string | null;
+  readonly requestId: string;
+}): AuditSource => {
+  const { keyId, address, requestId } = call;
+  return { ...bySystem, kind: 'key', id: keyId, name: `API key ${keyId}`, address, requestId };
+};
+
+export const byOperator = (requestId: string): AuditSource => ({
+  ...bySystem,
+  kind: 'operator',
+  name: 'operator',
+  requestId,
+});
 
 /** Somebody whom nothing is known of but where they come from. */
 export const byStranger = (call: {

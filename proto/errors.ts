@@ -192,32 +192,34 @@ export const roleRequired = (role: string): Problem =>
   new Problem({ code: 'role_required', publicMessage: `this needs the role ${role}` });
 
 export const tooManyAttempts = (retryAfterSeconds: number): Problem =>
-  new Problem({
-    code: 'too_many_attempts',
-    publicMessage: `too many attempts; try again in ${retryAfterSeconds} s`,
-    extra: { retryAfter: retryAfterSeconds },
-    headers: { 'Retry-After': String(retryAfterSeconds) },
-  });
+  tooManyUntil(
+    'too_many_attempts',
+    `too many attempts; try again in ${retryAfterSeconds} s`,
+    retryAfterSeconds,
+  );
 
 export const tooManyRequests = (limit: number, retryAfterSeconds: number): Problem =>
+  tooManyUntil(
+    'too_many_requests',
+    `you made more than ${limit} requests this minute; wait ${retryAfterSeconds} s, then try again`,
+    retryAfterSeconds,
+  );
+
+const tooManyUntil = (code: ErrorCode, publicMessage: string, retryAfterSeconds: number): Problem =>
   new Problem({
-    code: 'too_many_requests',
-    publicMessage: `you made more than ${limit} requests this minute; wait ${retryAfterSeconds} s, then try again`,
+    code,
+    publicMessage,
     extra: { retryAfter: retryAfterSeconds },
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
 /** 429 for tests and challenges of a company beyond its share of the places (contract, "Test deliveries"). */
-export const tooManyTests = (underWay: number): Problem => {
-  const { extra, headers } = tooManyAtOnce('tests', underWay, 'company');
-  return new Problem({
-    code: 'rate_limit_exceeded',
+export const tooManyTests = (underWay: number): Problem =>
+  new Problem({
+    ...tooManyAtOnce('tests', underWay, 'company'),
     publicMessage:
       'too many test deliveries and challenges of the company are under way; try again when their receivers have answered',
-    ...(extra && { extra }),
-    ...(headers && { headers }),
   });
-};
 
 /** 429 for requests beyond `limit` at once, in the shape of all others (contract, "Rate limits"). */
 export const tooManyAtOnce = (

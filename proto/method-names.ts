@@ -60,5 +60,3 @@ export const methodNames = {
 /** `subscriptions.rotateSecret` → `subscriptions_rotate_secret`. */
 export const toolNameOf = (method: string): string =>
   method.replace('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-export const toolNames: ReadonlySet<string> = new Set(Object.values(methodNames).map(toolNameOf));

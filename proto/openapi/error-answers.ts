@@ -54,37 +54,25 @@ export const errorAnswers = (operation: KeyOperation): Json => {
   return takesIdempotencyKey(operation) ? { ...answers, ...ofIdempotencyKey(operation) } : answers;
 };
 
-const ofCondition = ({ errorShape, method }: KeyOperation): Json =>
-  method !== 'POST'
-    ? answer(
-        errorShape,
-        412,
-        'The record has another version than `If-Match` names. Nothing was changed; `version` is the current one.',
-        {
-          version_mismatch: bodyOf(
-            errorShape,
-            new Problem({ code: 'version_mismatch', extra: { version: 3 } }),
-          ),
-        },
-        onCounted,
-      )
-    : answer(
-        errorShape,
-        412,
-        'With `If-None-Match: *`: a record with this external_id exists, and the answer has its ID. With `If-Match`: no record with it exists (the reason is `not_found`), or it has another version. Nothing was changed.',
-        {
-          version_mismatch: bodyOf(
-            errorShape,
-            new Problem({ code: 'version_mismatch', extra: { version: 3 } }),
-          ),
-          not_found: bodyOf(errorShape, nothingToUpdate()),
-          already_exists: bodyOf(
-            errorShape,
-            new Problem({ code: 'already_exists', extra: { client_id: 1042 } }),
-          ),
-        },
-        onCounted,
-      );
+const ofCondition = ({ errorShape, method }: KeyOperation): Json => {
+  const isCreate = method === 'POST';
+  const example = (code: ErrorCode, extra: Json) => bodyOf(errorShape, new Problem({ code, extra }));
+  return answer(
+    errorShape,
+    412,
+    isCreate
+      ? 'With `If-None-Match: *`: a record with this external_id exists, and the answer has its ID. With `If-Match`: no record with it exists (the reason is `not_found`), or it has another version. Nothing was changed.'
+      : 'The record has another version than `If-Match` names. Nothing was changed; `version` is the current one.',
+    {
+      version_mismatch: example('version_mismatch', { version: 3 }),
+      ...(isCreate && {
+        not_found: bodyOf(errorShape, nothingToUpdate()),
+        already_exists: example('already_exists', { client_id: 1042 }),
+      }),
+    },
+    onCounted,
+  );
+};
 
 const ofIdempotencyKey = ({ errorShape, errors }: KeyOperation): Json => ({
   409: answer(

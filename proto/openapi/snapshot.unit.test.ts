@@ -7,6 +7,7 @@ type Any = any;
 
 const current = openApiDocument();
 const events = '/api/v1/events';
+const changes = '/api/v1/integrations/changes';
 
 test.each<[string, readonly string[], (document: Any) => void]>([
   [
@@ -18,24 +19,23 @@ test.each<[string, readonly string[], (document: Any) => void]>([
     'a removed answer and error code',
     [
       `operations GET ${events} answers 410: removed`,
-      `operations GET ${events} answers 503 lock_timeout: removed`,
+      `operations GET ${changes} answers 410 cursor_expired: removed`,
     ],
     ({ paths }) => {
-      const { responses } = paths[events].get;
-      delete responses['410'];
-      responses['503'].content['application/json'].examples = {};
+      delete paths[events].get.responses['410'];
+      paths[changes].get.responses['410'].content['application/json'].examples = {};
     },
   ],
   [
     'a field that is newly required, and a limit that is new',
     [
       'schemas CreateLeadRequest required zip: added',
-      'schemas CreateLeadRequest properties first_name pattern: added',
+      'schemas CreateLeadRequest properties email pattern: added',
     ],
     ({ components }) => {
       const { required, properties } = components.schemas.CreateLeadRequest;
       required.push('zip');
-      properties.first_name.pattern = '^A';
+      properties.email.pattern = '^A';
     },
   ],
   [

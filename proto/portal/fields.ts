@@ -46,6 +46,15 @@ export const cursorParameter = z
   .optional()
   .meta({ description: 'The `nextCursor` of an earlier answer. Opaque.' });
 
+export const numberList = (most: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^\\d{1,15}(,\\d{1,15}){0,${most - 1}}$`), {
+      error: `${fieldName} must be up to ${most} numbers with commas between them`,
+    })
+    .transform((list) => list.split(',').map(Number))
+    .meta({ type: 'string' });
+
 export const nextPage = {
   nextCursor: z.string().nullable().meta({ description: 'Cursor of the next page; null at the end.' }),
   hasMore: z.boolean(),

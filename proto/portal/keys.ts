@@ -3,7 +3,7 @@ import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { setsSomething } from '../schemas/records.ts';
 import { count, fieldName, id, instant, optionalText, sameName, text, valueRule } from '../schemas/values.ts';
-import { cursorParameter, nextPage } from './fields.ts';
+import { cursorParameter, nextPage, numberList } from './fields.ts';
 import { canonicalNetwork } from './network.ts';
 
 const keys = { ...memberDefaults, service: 'access', role: 'developer' } as const;
@@ -81,14 +81,7 @@ export const listApiKeys = defineOperation({
     limit: limitParameter({ min: 1, max: 200, otherwise: 50 }),
     cursor: cursorParameter,
     state: z.enum(['active', 'revoked']).optional(),
-    ids: z
-      .string()
-      .regex(/^\d{1,15}(,\d{1,15}){0,199}$/, {
-        error: `${fieldName} must be up to 200 numbers with commas between them`,
-      })
-      .transform((list) => list.split(',').map(Number))
-      .meta({ type: 'string' })
-      .optional(),
+    ids: numberList(200).optional(),
     /** A part of the name, or the last four characters of the key. */
     q: z.string().trim().max(100).optional(),
     sort: z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineOperation, memberDefaults } from '../operation.ts';
-import { fieldName, id, instant, text } from '../schemas/values.ts';
+import { id, instant, text } from '../schemas/values.ts';
+import { numberList } from './fields.ts';
 
 const people = { ...memberDefaults, service: 'crm', role: 'viewer', method: 'GET' } as const;
 
@@ -23,14 +24,7 @@ export const listPortalPeople = defineOperation({
   id: 'listPortalPeople',
   path: '/people',
   query: z.strictObject({
-    ids: z
-      .string()
-      .regex(/^\d{1,15}(,\d{1,15}){0,99}$/, {
-        error: `${fieldName} must be up to 100 numbers with commas between them`,
-      })
-      .transform((list) => list.split(',').map(Number))
-      .meta({ type: 'string' })
-      .optional(),
+    ids: numberList(100).optional(),
     q: text({ min: 1, max: 254 }).optional(),
   }),
   answers: { 200: { schema: z.object({ people: z.array(portalPerson).max(100) }) } },

@@ -75,7 +75,7 @@ const replayRule = rule((body) => {
     return states === undefined ? fault('states', 'required', 'is required if kind is filter') : undefined;
   if (since === undefined) return fault('since', 'required', 'is required unless kind is filter');
   const astray = ['states', 'statusCodes', 'errorClasses'].find((field) => body[field] !== undefined);
-  return astray && fault(astray, 'must_agree', 'needs the kind filter');
+  return astray === undefined ? undefined : fault(astray, 'must_agree', 'needs the kind filter');
 });
 
 export const keyReplayBody = replayFields.check(replayRule);

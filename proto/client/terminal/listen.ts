@@ -54,7 +54,12 @@ export const listen: DeveloperCommand = {
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-const deliver = async (url: URL, entry: Entry, secret: OpenSecret, { out, signal }: Terminal): Promise<void> => {
+const deliver = async (
+  url: URL,
+  entry: Entry,
+  secret: OpenSecret,
+  { out, signal }: Terminal,
+): Promise<void> => {
   const { id, type } = entry.event;
   for (let attempt = 1; ; attempt++) {
     const startMs = performance.now();
