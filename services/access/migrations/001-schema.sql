@@ -1,5 +1,3 @@
--- The tables as of release 0.1.0. It stands for the migrations before it, which a database of an earlier release has run.
-
 -- The tenants. `version` grows with every change that the gateways' key table shows, so that of two writers of an
 -- entry the one with the newer row wins.
 CREATE TABLE companies (
@@ -53,6 +51,8 @@ CREATE TABLE api_keys (
   previous_active BOOLEAN NOT NULL DEFAULT FALSE,
   -- The networks that requests with the key may come from, in CIDR notation with blanks between them. Null: any.
   networks VARCHAR(2500) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- The key was active when its company was closed, and is so again when the company is opened.
+  is_suspended TINYINT(1) NOT NULL DEFAULT 0,
   PRIMARY KEY (company_id, id),
   UNIQUE KEY api_keys_id (id),
   UNIQUE KEY api_keys_key_hash (key_hash),
@@ -184,7 +184,9 @@ CREATE TABLE audit_log (
   UNIQUE KEY audit_log_id (audit_id),
   KEY audit_log_action (company_id, action, audit_id),
   KEY audit_log_target (company_id, target_kind, target_id, audit_id),
-  KEY audit_log_actor (company_id, actor_kind, actor_id, audit_id)
+  KEY audit_log_actor (company_id, actor_kind, actor_id, audit_id),
+  -- Finds the entries older than AUDIT_DAYS, and skips those that stay without reading their rows.
+  KEY audit_log_age (created_utc, action)
 );
 
 -- API requests per minute, key and bucket, as the gateways report them; the overview shows them. A gateway that is
@@ -197,6 +199,8 @@ CREATE TABLE request_minutes (
   answered INT UNSIGNED NOT NULL DEFAULT 0,
   limited INT UNSIGNED NOT NULL DEFAULT 0,
   failed INT UNSIGNED NOT NULL DEFAULT 0,
+  -- Of a row that stands for an hour, which begins at `minute_utc`: the requests of its busiest minute. 0: the row is of one minute.
+  peak INT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (company_id, minute_utc, key_id, bucket),
   KEY request_minutes_age (minute_utc)
 );
@@ -322,7 +326,10 @@ CREATE TABLE request_log (
   address VARCHAR(45) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   is_previous BOOLEAN NOT NULL,
   requests INT UNSIGNED NOT NULL,
-  PRIMARY KEY (company_id, key_id, created_utc, serial)
+  PRIMARY KEY (company_id, key_id, created_utc, serial),
+  -- Counts the requests of a company by operation from the index alone, in its order: a third of the time that the rows take.
+  -- The operation comes before the key, so that lists of one key keep to the primary key.
+  KEY request_log_by_operation (company_id, operation, key_id, method, created_utc, status, requests)
 )
 PARTITION BY RANGE COLUMNS (created_utc) (PARTITION future VALUES LESS THAN (MAXVALUE));
 

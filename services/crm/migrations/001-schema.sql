@@ -1,5 +1,3 @@
--- The tables as of release 0.1.0. It stands for the migrations before it, which a database of an earlier release has run.
-
 -- Employees and affiliates are one table: an affiliate is an employee of role 6, and its id is an employee id.
 CREATE TABLE employees (
   company_id BIGINT UNSIGNED NOT NULL,
@@ -158,7 +156,9 @@ CREATE TABLE client_search_entries (
   -- The version of the folding (`search/fold.ts`) that an entry was indexed with. Releases that do not know it write none.
   folding TINYINT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (company_id, entry),
-  KEY folding (folding, company_id, entry)
+  KEY folding (folding, company_id, entry),
+  -- Which entries of the search index are a client's, to compact it and to erase people.
+  KEY client (company_id, client_id)
 );
 
 -- Per full chunk and three bytes of text: where in the chunk they occur, in the format of `search/postings.ts`.
@@ -377,3 +377,16 @@ INSERT INTO clients_seq (id, next_id, cache) VALUES (0, 1, 1000);
 INSERT INTO client_notes_seq (id, next_id, cache) VALUES (0, 1, 1000);
 INSERT INTO employees_seq (id, next_id, cache) VALUES (0, 1, 1000);
 INSERT INTO events_seq (id, next_id, cache) VALUES (0, 1, 1000);
+
+-- Companies that an operator closed, from `access` to the services. `webhooks` removes the row of one that is open again, `access` that
+-- of one whose rows are gone.
+CREATE TABLE closed_companies (
+  company_id BIGINT UNSIGNED NOT NULL,
+  closed_utc DATETIME(3) NOT NULL,
+  -- Its subscriptions are to be switched on again.
+  opened_utc DATETIME(3) NULL,
+  -- When the service found no row of the company in its tables, after the time for which they are kept.
+  crm_emptied_utc DATETIME(3) NULL,
+  webhooks_emptied_utc DATETIME(3) NULL,
+  PRIMARY KEY (company_id)
+);

@@ -24,7 +24,7 @@ export class MigrationError extends Error {
  * A DDL statement waits at most a second for its exclusive lock, because all other queries wait behind it.
  * @returns the files that ran, as `set/NNN-name.sql`.
  * @throws ConfigError if a setting of the server is wrong, before anything is created; MigrationError at a file that changed
- * after it ran, a gap in the numbers, a failing statement, a database older than a set's first file.
+ * after it ran, a gap in the numbers, a failing statement, a database that has run other files of a set than its first.
  */
 export const migrate = async (
   mysqlUrl: string,
@@ -67,8 +67,6 @@ interface MigrationRecord {
 }
 
 const fileName = /^(\d{3})-[a-z0-9-]+\.sql$/;
-/** As the first file of a set, it stands for the files up to its number, which earlier releases had. */
-const baselineName = /^\d{3}-schema\.sql$/;
 const lockTimeoutS = 120;
 /** `lock_wait_timeout` applies to tables, `innodb_lock_wait_timeout` to rows. */
 const setSession = async (connection: Connection): Promise<{ readonly isVtgate: boolean }> => {
@@ -81,13 +79,12 @@ const setSession = async (connection: Connection): Promise<{ readonly isVtgate: 
 
 const readFolder = async ({ name: set, folder }: MigrationFolder): Promise<MigrationFile[]> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-  const first = baselineName.test(names[0] ?? '') ? Number.parseInt(names[0]!, 10) : 1;
   return Promise.all(
     names.map(async (name, at) => {
       const number = fileName.exec(name)?.[1];
       if (number === undefined) throw new MigrationError(`${set}/${name}: must be named NNN-name.sql`);
-      if (Number(number) !== first + at) {
-        throw new MigrationError(`${set}/${name}: expected number ${String(first + at).padStart(3, '0')}`);
+      if (Number(number) !== at + 1) {
+        throw new MigrationError(`${set}/${name}: expected number ${String(at + 1).padStart(3, '0')}`);
       }
       const statements = splitStatements(await readFile(join(folder, name), 'utf8'));
       const hash = createHash('sha256');
@@ -152,7 +149,12 @@ const pendingOf = (
 ): readonly { readonly file: MigrationFile; readonly done: number }[] =>
   files.flatMap((file) => {
     const record = records.get(idOf(file));
-    if (record === undefined) return isCovered(file, records) ? [] : [{ file, done: 0 }];
+    if (record === undefined) {
+      const isFirst = file.name.startsWith('001-');
+      if (isFirst && [...records.keys()].some((id) => id.startsWith(`${file.set}/`)))
+        throw foreignError(file);
+      return [{ file, done: 0 }];
+    }
     const { statements_done: done, statements_all: all, digest } = record;
     const finished = done === all;
     if (done > 0 && file.digests[done - 1] !== digest) throw changedError(file, done);
@@ -161,18 +163,11 @@ const pendingOf = (
     return [];
   });
 
-/** Whether the database has run the files that a baseline stands for. */
-const isCovered = (file: MigrationFile, records: ReadonlyMap<string, MigrationRecord>): boolean => {
-  if (!baselineName.test(file.name)) return false;
-  const ofSet = [...records].filter(([id]) => id.startsWith(`${file.set}/`));
-  const prefix = `${file.set}/${file.name.slice(0, 4)}`;
-  const last = ofSet.find(([id]) => id.startsWith(prefix))?.[1];
-  if (last !== undefined && last.statements_done === last.statements_all) return true;
-  if (ofSet.length === 0) return false;
-  throw new MigrationError(
-    `${idOf(file)} needs an empty database, or one of the release that had the files up to its number: update to that release first`,
+const foreignError = (file: MigrationFile): MigrationError =>
+  new MigrationError(
+    `${idOf(file)} has not run on this database, but other files of ${file.set} have: no release made it. ` +
+      'Begin with an empty database',
   );
-};
 
 const changedError = (file: MigrationFile, done: number): MigrationError =>
   new MigrationError(

@@ -1,5 +1,3 @@
--- The tables as of release 0.1.0. It stands for the migrations before it, which a database of an earlier release has run.
-
 CREATE TABLE subscriptions (
   company_id BIGINT UNSIGNED NOT NULL,
   subscription_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -264,6 +262,9 @@ CREATE TABLE dispatchers (
   beats BIGINT UNSIGNED NOT NULL DEFAULT 0,
   -- When the others gave it up because it was silent. The row is deleted when its leases are freed.
   given_up_utc DATETIME(3),
+  -- The earliest end of a lease among the events of which the dispatcher makes deliveries that have no rows yet. While it
+  -- beats, the others leave events to it whose leases have ended since (services/dispatcher/README.md).
+  open_until_utc DATETIME(3),
   PRIMARY KEY (dispatcher_id)
 );
 
