@@ -1,15 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type AnswerTo,
-  type BodyFor,
-  laneSubject,
-  type OperatorOperationId,
-  replyPrefix,
-  scopes,
-} from '@causeway/proto';
-import { connectBus, createLaneClient, randomHex } from '@causeway/runtime';
+import { type AnswerTo, type BodyFor, type OperatorOperationId, scopes } from '@causeway/proto';
+import { openLane } from '../../services/access/cli/cluster.ts';
 import { seedDemo } from '../../services/crm/demo/seed-demo.ts';
 import type { Report } from './report.ts';
 
@@ -93,36 +86,14 @@ export interface Operator {
   close(): Promise<void>;
 }
 
-const budgetMs = 10_000;
-
 export const openOperator = async (natsUrl: string): Promise<Operator> => {
-  const bus = await connectBus({ url: natsUrl, name: 'operator' });
-  const lane = createLaneClient({
-    bus,
-    lane: 'operator',
-    subject: laneSubject('operator'),
-    replySubject: `${replyPrefix('operator')}.${randomHex(8)}`,
-  });
+  const { ask, close } = await openLane({ natsUrl, source: 'the local cluster' }, 'operator');
   return {
-    ask: async (operation, body) => {
-      const answer = await lane.request({
-        operation,
-        tenant: 0,
-        caller: 0,
-        requestId: randomUUID(),
-        traceparent: `00-${randomHex(16)}-${randomHex(8)}-01`,
-        budgetMs,
-        params: [],
-        query: '',
-        body: Buffer.from(JSON.stringify(body)),
-      });
-      const text = answer.body.toString();
-      if (answer.status >= 400) throw new Error(`${operation} was answered ${answer.status}: ${text}`);
-      return JSON.parse(text);
+    ask: async <Id extends OperatorOperationId>(operation: Id, body: BodyFor<Id>) => {
+      const { status, body: answer } = await ask(operation, body ?? {});
+      if (status >= 400) throw new Error(`${operation} was answered ${status}: ${JSON.stringify(answer)}`);
+      return answer as unknown as AnswerTo<Id>;
     },
-    close: async () => {
-      lane.close();
-      await bus.close();
-    },
+    close,
   };
 };
