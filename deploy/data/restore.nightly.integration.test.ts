@@ -9,8 +9,9 @@ import { expect, test } from 'vitest';
 import { openOperator } from '../local/demo.ts';
 import type { Stack } from '../local/home.ts';
 import { startMysql } from '../local/mysql.ts';
+import { openCluster } from '../local/testing/open-cluster.ts';
 import { readToolchain } from '../local/toolchain.ts';
-import { makeCompany, openCluster, temporary } from './testing/cluster.ts';
+import { makeCompany, temporary } from './testing/cluster.ts';
 import { openRunbook, statementsWith } from './testing/runbook.ts';
 
 // Every command of backup and restore is the one in README.md.
@@ -32,12 +33,13 @@ test.runIf(mysqld)(
 
     // Before the point in time: some before the backup, some after it; one receiver is up, and one is down.
     const lost = await serve('lost');
-    const first = await openCluster({
-      home,
-      mysqlUrl: lost.url,
-      // Later than this test ends: it makes retries due itself.
-      env: { WEBHOOKS_RETRY_SCHEDULE: '1h' },
-    });
+    const open = async (server: { url: string }, settings = {}) => {
+      const cluster = await openCluster({ home, env: { ...readEnv(), ...settings, MYSQL_URL: server.url } });
+      cleanUp(cluster.stop);
+      return cluster;
+    };
+    // Later than this test ends: it makes retries due itself.
+    const first = await open(lost, { WEBHOOKS_RETRY_SCHEDULE: '1h' });
     const company = await makeCompany(first.stack);
     const ask = asking(
       () => first.stack.baseUrl,
@@ -104,7 +106,7 @@ test.runIf(mysqld)(
 
     receiver.forget();
     await makeRetriesDue(restored.url);
-    const second = await openCluster({ home, mysqlUrl: restored.url });
+    const second = await open(restored);
     const askAgain = asking(
       () => second.stack.baseUrl,
       () => company.key,

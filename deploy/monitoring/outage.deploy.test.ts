@@ -6,13 +6,10 @@ import { cleanUp, startProgram } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { temporary } from '../data/testing/cluster.ts';
-import { startCluster } from '../local/cluster.ts';
-import { prepareHome, readStack, type Stack } from '../local/home.ts';
-import { parseOptions } from '../local/options.ts';
+import { readStack, type Stack } from '../local/home.ts';
 import { freePort } from '../local/ports.ts';
-import { terminalReport } from '../local/report.ts';
+import { openCluster } from '../local/testing/open-cluster.ts';
 import { providePrograms } from '../local/toolchain/provide.mjs';
-import { readToolchain } from '../local/toolchain.ts';
 
 const env = readEnv();
 const monitoring = import.meta.dirname;
@@ -23,19 +20,10 @@ const { prometheus } = await providePrograms(dirname(env.CAUSEWAY_TOOLCHAIN ?? '
   prometheus: 'prometheus',
 });
 
-const openCluster = async (): Promise<Stack> => {
+const openHome = async (): Promise<Stack> => {
   const home = temporary('rehearsal');
-  prepareHome(home);
   const { MYSQL_URL: _, NATS_URL: __, ...own } = env;
-  const cluster = await startCluster({
-    root: join(import.meta.dirname, '../..'),
-    home,
-    env: own,
-    toolchain: readToolchain(env),
-    options: parseOptions(['--port', String(await freePort())]),
-    report: terminalReport,
-    signal: new AbortController().signal,
-  });
+  const cluster = await openCluster({ home, env: own });
   cleanUp(() => cluster.stop());
   // Here agents start at the first call.
   const { baseUrl, apiKey } = cluster.stack;
@@ -98,7 +86,7 @@ const watch = async ({ processes }: Stack) => {
 test('a page comes within three minutes after NATS freezes, and after MySQL does, without any traffic', {
   timeout: 1_800_000,
 }, async () => {
-  const stack = await openCluster();
+  const stack = await openHome();
   const pages = await watch(stack);
   // Long enough for every page that a healthy cluster would raise by mistake.
   await sleep(150_000);

@@ -1,14 +1,11 @@
 import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { connectBus } from '@causeway/runtime';
 import { until } from '@causeway/runtime/testing/until';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { startCluster } from '../../deploy/local/cluster.ts';
-import { prepareHome } from '../../deploy/local/home.ts';
-import { parseOptions } from '../../deploy/local/options.ts';
-import { freePort } from '../../deploy/local/ports.ts';
 import type { Wiring } from '../../deploy/local/programs.ts';
 import type { Report } from '../../deploy/local/report.ts';
+import { openCluster } from '../../deploy/local/testing/open-cluster.ts';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { openWorldAt, type World } from '../api/support/open.ts';
 import { allReady, signal } from '../api/support/processes.ts';
@@ -105,21 +102,18 @@ export const openPlace = async (options: SceneOptions): Promise<Place> => ({
 
 const startWorld = async (
   { home, env, report, onEnd }: SceneOptions,
-  args: readonly string[],
+  counts: readonly string[],
   wiring?: Wiring,
   clocks?: Clocks,
 ): Promise<World> => {
-  prepareHome(home);
   const toolchain = readToolchain(env);
   const mysqld = toolchain.mysqld && (clocks?.mysqlProgram(toolchain.mysqld) ?? toolchain.mysqld);
-  const cluster = await startCluster({
-    root: resolve(import.meta.dirname, '../..'),
+  const cluster = await openCluster({
     home,
     env,
     toolchain: { ...toolchain, mysqld },
-    options: parseOptions(['--port', String(await freePort()), ...args]),
+    counts,
     report,
-    signal: new AbortController().signal,
     ...(wiring && { wiring }),
   });
   onEnd(() => cluster.stop());

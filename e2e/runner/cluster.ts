@@ -1,13 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import type { TestProject } from 'vitest/node';
-import { startCluster } from '../../deploy/local/cluster.ts';
-import { prepareHome, type Stack } from '../../deploy/local/home.ts';
-import { parseOptions } from '../../deploy/local/options.ts';
-import { freePort } from '../../deploy/local/ports.ts';
-import { terminalReport } from '../../deploy/local/report.ts';
-import { readToolchain } from '../../deploy/local/toolchain.ts';
+import type { Stack } from '../../deploy/local/home.ts';
+import { openCluster } from '../../deploy/local/testing/open-cluster.ts';
 import { scratch } from './servers.ts';
 
 declare module 'vitest' {
@@ -45,17 +41,8 @@ export const startTestCluster = async (
 ): Promise<() => Promise<void>> => {
   const home = mkdtempSync(join(scratch(), 'causeway-test-stack-'));
   const removeHome = () => rmSync(home, { recursive: true, force: true });
-  prepareHome(home);
   try {
-    const cluster = await startCluster({
-      root: resolve(import.meta.dirname, '../..'),
-      home,
-      env: { ...settings, ...readEnv() },
-      toolchain: readToolchain(readEnv()),
-      options: parseOptions(['--port', String(await freePort()), ...counts]),
-      report: terminalReport,
-      signal: new AbortController().signal,
-    });
+    const cluster = await openCluster({ home, env: { ...settings, ...readEnv() }, counts });
     provide('stack', cluster.stack);
     provide('stackHome', home);
     return async () => {

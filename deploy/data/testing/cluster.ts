@@ -1,57 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scopes } from '@causeway/proto';
-import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { scratch } from '../../../e2e/runner/servers.ts';
-import { type Cluster, startCluster } from '../../local/cluster.ts';
 import { openOperator } from '../../local/demo.ts';
-import { prepareHome, readStack, type Stack, type StackProcess } from '../../local/home.ts';
-import { parseOptions } from '../../local/options.ts';
-import { freePort } from '../../local/ports.ts';
-import { terminalReport } from '../../local/report.ts';
-import { readToolchain } from '../../local/toolchain.ts';
-
-export const root = resolve(import.meta.dirname, '../../..');
+import { readStack, type Stack, type StackProcess } from '../../local/home.ts';
 
 export const temporary = (name: string): string => {
   const folder = mkdtempSync(join(scratch(), `causeway-${name}-`));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
-
-export const openCluster = async ({
-  home,
-  mysqlUrl,
-  env = {},
-  counts = [],
-}: ClusterOptions): Promise<Cluster> => {
-  prepareHome(home);
-  const cluster = await startCluster({
-    root,
-    home,
-    env: { ...readEnv(), ...env, MYSQL_URL: mysqlUrl },
-    toolchain: readToolchain(readEnv()),
-    options: parseOptions(['--port', String(await freePort()), ...counts]),
-    report: terminalReport,
-    signal: new AbortController().signal,
-  });
-  let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    stopping ??= cluster.stop();
-    return stopping;
-  };
-  cleanUp(stop);
-  return { ...cluster, stop };
-};
-
-interface ClusterOptions {
-  readonly home: string;
-  readonly mysqlUrl: string;
-  readonly env?: NodeJS.ProcessEnv;
-  readonly counts?: readonly string[];
-}
 
 export const makeCompany = async ({
   natsUrl,

@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
 import { cleanUp, compileCache, startProgram } from '@causeway/runtime/testing';
+import { root } from '../../local/testing/open-cluster.ts';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { commandsOf } from '../../testing/commands.ts';
-import { root, temporary } from './cluster.ts';
+import { temporary } from './cluster.ts';
 
 interface Runbook {
   run(title: string, variables: Readonly<Record<string, string>>): string;

@@ -4,14 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect } from 'vitest';
-import { makeCompany, restart, root, temporary } from '../../data/testing/cluster.ts';
-import { startCluster } from '../../local/cluster.ts';
+import { makeCompany, restart, temporary } from '../../data/testing/cluster.ts';
 import { prepareHome, readStack, type Stack } from '../../local/home.ts';
-import { parseOptions } from '../../local/options.ts';
 import { freePorts } from '../../local/ports.ts';
-import { terminalReport } from '../../local/report.ts';
 import { mysqlUsers, openSecrets } from '../../local/secrets.ts';
-import { readToolchain } from '../../local/toolchain.ts';
+import { openCluster, root } from '../../local/testing/open-cluster.ts';
 import type { MysqlService } from '../../mysql/privileges.ts';
 import { type SteadyTraffic, startSteadyTraffic } from './steady-traffic.ts';
 
@@ -73,17 +70,13 @@ writeFileSync(file, JSON.stringify(config));
   const save = () => writeFileSync(passwordsFile, JSON.stringify(passwords), { mode: 0o600 });
   save();
 
-  const cluster = await startCluster({
-    root,
+  const cluster = await openCluster({
     home,
     env: { ...env, LOG_LEVEL: 'info' },
-    toolchain: readToolchain(env),
-    options: parseOptions([
+    counts: [
       ...['--port', String(gatewayPorts[0]), '--nats', '3'],
       ...['gateways', 'access', 'crm', 'webhooks', 'dispatchers'].flatMap((name) => [`--${name}`, '2']),
-    ]),
-    report: terminalReport,
-    signal: new AbortController().signal,
+    ],
     wiring: {
       natsProgram: (_name, _home, { command, args }) => {
         const words = [command, ...args].map((word) => `'${word}'`).join(' ');
