@@ -2,7 +2,7 @@ import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
 import { outcome } from '../support/clock.ts';
 import { audited, close, expectClosed, expectOpen, open, openScene, type Scene } from '../support/company.ts';
-import { hold, kill, withoutNats } from '../support/kill.ts';
+import { hold, kill, killAfter, killDuring } from '../support/kill.ts';
 import { openBrowser } from '../support/portal.ts';
 import { allReady } from '../support/processes.ts';
 import { openWorld } from '../support/world.ts';
@@ -12,17 +12,11 @@ const world = await openWorld();
 describe('Kills', () => {
   test('access before the commit: nothing has ended, and a second call closes', async () => {
     const scene = await openScene(world);
-    const held = await hold(
-      world,
-      'INSERT INTO closed_companies (company_id, closed_utc) VALUES (?, NOW(3))',
-      [scene.companyId],
+    const closing = 'INSERT INTO closed_companies (company_id, closed_utc) VALUES (?, NOW(3))';
+    const first = await killDuring(world, ['access'], [closing, [scene.companyId]], () =>
+      close(world, scene),
     );
-    const first = outcome(close(world, scene));
-    await held.awaited();
-    const gone = kill(world, 'access');
-    await held.release();
-    expect(await first).toBeInstanceOf(Error);
-    await allReady(world, gone);
+    expect(first).toBeInstanceOf(Error);
     expect([await scene.read(), await scene.enabled()]).toEqual([200, [scene.on]]);
     await close(world, scene);
     await expectClosed(world, scene);
@@ -31,21 +25,14 @@ describe('Kills', () => {
 
   test('access and webhooks after the commit, before anybody was told, and the same when it is opened', async () => {
     const scene = await openScene(world);
-    const whenTold = async (change: () => Promise<unknown>, count: number) => {
-      const held = await hold(world, 'SELECT 1 FROM companies WHERE company_id = ? FOR UPDATE', [
-        scene.companyId,
-      ]);
-      const asked = outcome(change());
-      await held.awaited();
-      let gone: readonly number[] = [];
-      await withoutNats(world, async () => {
-        await held.release();
-        await until('it is committed', async () => (await audited(world, scene)).length === count);
-        gone = kill(world, 'access', 'webhooks');
-      });
-      await asked;
-      await allReady(world, gone);
-    };
+    const whenTold = (change: () => Promise<unknown>, count: number) =>
+      killAfter(
+        world,
+        ['access', 'webhooks'],
+        ['SELECT 1 FROM companies WHERE company_id = ? FOR UPDATE', [scene.companyId]],
+        change,
+        async () => (await audited(world, scene)).length === count,
+      );
     await whenTold(() => close(world, scene), 1);
     await until('the key is refused', async () => (await scene.read()) === 401);
     await expectClosed(world, scene);

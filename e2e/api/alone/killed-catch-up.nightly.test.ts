@@ -3,7 +3,7 @@ import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
 import { openPortal, see, visit } from '../../portal/support/portal.ts';
 import { openSubscriber } from '../../portal/support/subscriber.ts';
-import { hold, kill } from '../support/kill.ts';
+import { kill, killDuring } from '../support/kill.ts';
 import { allReady } from '../support/processes.ts';
 
 const portal = await openPortal();
@@ -62,12 +62,12 @@ test.each(['webhooks', 'dispatcher'] as const)(
 test('the dispatchers are killed between an incident and its notice: both are there, once', async () => {
   const { team, subscriber } = await open();
   subscriber.behave('status=503');
-  const held = await hold(world, 'SELECT 1 FROM notices WHERE company_id = ? FOR UPDATE', [team.companyId]);
-  await subscriber.createEvents(6);
-  await held.awaited();
-  const gone = kill(world, 'dispatcher');
-  await held.release();
-  await allReady(world, gone);
+  await killDuring(
+    world,
+    ['dispatcher'],
+    ['SELECT 1 FROM notices WHERE company_id = ? FOR UPDATE', [team.companyId]],
+    () => subscriber.createEvents(6),
+  );
   const count = async (what: string) => {
     const [row] = await world.sql<{ count: number }>(
       `SELECT COUNT(*) AS count FROM ${what} AND company_id = ?`,

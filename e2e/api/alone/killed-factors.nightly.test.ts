@@ -2,7 +2,7 @@ import { until } from '@causeway/runtime/testing/until';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { newAuthenticator } from '../../../services/access/testing/authenticator.ts';
 import { outcome } from '../support/clock.ts';
-import { hold, kill, withoutNats } from '../support/kill.ts';
+import { kill, killAfter, killDuring } from '../support/kill.ts';
 import { type Browser, moveElsewhere, openBrowser, openTeam } from '../support/portal.ts';
 import { allReady } from '../support/processes.ts';
 import { openWorld } from '../support/world.ts';
@@ -37,24 +37,18 @@ const openScene = async () => {
   return { companyId, owner, browser, add, signIn, prove, rows };
 };
 
-/** Kills all of `access` while the call waits for what a statement locks. */
-const killDuring = async (
+const killAccess = async (
   [text, values]: readonly [string, readonly unknown[]],
   call: () => Promise<{ readonly status: number }>,
 ): Promise<void> => {
-  const held = await hold(world, `${text} FOR UPDATE`, values);
-  const asked = outcome(call());
-  await held.awaited();
-  const gone = kill(world, 'access');
-  await held.release();
-  const answer = await asked;
+  const lock = [`${text} FOR UPDATE`, values] as const;
+  const answer = await killDuring(world, ['access'], lock, call);
   if (!(answer instanceof Error)) expect(answer.status).toBeGreaterThanOrEqual(500);
-  await allReady(world, gone);
 };
 
 test('in a registration, before the commit: there is no passkey and no recovery code, and the next one works', async () => {
   const { companyId, owner, browser, add, signIn, rows } = await openScene();
-  await killDuring(
+  await killAccess(
     ['SELECT 1 FROM portal_users WHERE company_id = ? AND id = ?', [companyId, owner.id]],
     add,
   );
@@ -72,18 +66,13 @@ test('in a registration, before the commit: there is no passkey and no recovery 
 
 test('in a registration, after the commit: the passkey signs in, and codes that nobody saw are replaced', async () => {
   const { companyId, owner, browser, add, signIn, rows } = await openScene();
-  const lock = 'SELECT 1 FROM portal_users WHERE company_id = ? AND id = ? FOR UPDATE';
-  const held = await hold(world, lock, [companyId, owner.id]);
-  const adding = outcome(add());
-  await held.awaited();
-  let gone: readonly number[] = [];
-  await withoutNats(world, async () => {
-    await held.release();
-    await until('the passkey is stored', async () => (await rows('portal_passkeys')) === 1);
-    gone = kill(world, 'access');
-  });
-  await adding;
-  await allReady(world, gone);
+  await killAfter(
+    world,
+    ['access'],
+    ['SELECT 1 FROM portal_users WHERE company_id = ? AND id = ? FOR UPDATE', [companyId, owner.id]],
+    add,
+    async () => (await rows('portal_passkeys')) === 1,
+  );
   expect((await browser.ask('GET', '/session')).json.user).toMatchObject({ passkeys: 1 });
   const { anywhere, send } = await signIn();
   expect((await send()).status).toBe(200);
@@ -97,7 +86,7 @@ test('in a sign-in: there is no session, and the next sign-in works', async () =
   expect((await add()).status).toBe(201);
   const before = await rows('portal_sessions');
   const { anywhere, send } = await signIn();
-  await killDuring(['SELECT 1 FROM portal_passkeys WHERE company_id = ?', [companyId]], send);
+  await killAccess(['SELECT 1 FROM portal_passkeys WHERE company_id = ?', [companyId]], send);
   expect([anywhere.cookie(), await rows('portal_sessions')]).toEqual([undefined, before]);
   expect((await send()).json.reason).toBe('wrong_passkey');
   expect((await (await signIn()).send()).status).toBe(200);
@@ -114,7 +103,7 @@ test('in a proof: no other session is proven, and the next proof works', async (
   ]);
   const own = 'SELECT 1 FROM portal_sessions WHERE company_id = ? AND user_id = ?';
   const given = await prove();
-  await killDuring([own, [companyId, owner.id]], () => browser.ask('POST', '/session/proof', given));
+  await killAccess([own, [companyId, owner.id]], () => browser.ask('POST', '/session/proof', given));
   expect((await anywhere.ask('POST', '/keys', key)).json.reason).toBe('proof_required');
   expect((await browser.ask('POST', '/session/proof', given)).status).toBe(400);
   expect((await browser.ask('POST', '/session/proof', await prove())).status).toBe(204);
@@ -125,7 +114,7 @@ test('while a second factor becomes required: it is not, and nobody is held; the
   const { companyId, owner, browser, add, rows } = await openScene();
   expect((await add()).status).toBe(201);
   const require = () => browser.ask('PATCH', '/team/second-factor', { required: true });
-  await killDuring(['SELECT 1 FROM companies WHERE company_id = ?', [companyId]], require);
+  await killAccess(['SELECT 1 FROM companies WHERE company_id = ?', [companyId]], require);
   const required = async (): Promise<boolean> =>
     (await browser.ask('GET', '/session')).json.company.secondFactorRequired;
   expect(await required()).toBe(false);

@@ -2,7 +2,7 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
 import { outcome } from '../support/clock.ts';
-import { hold, kill, withoutNats } from '../support/kill.ts';
+import { hold, kill, killAfter, killDuring } from '../support/kill.ts';
 import { openLeaver } from '../support/leaver.ts';
 import { allReady, metric, processesOf } from '../support/processes.ts';
 import { type Json, openWorld } from '../support/world.ts';
@@ -40,11 +40,11 @@ const openScene = async () => {
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
 /** In the middle of the transaction of `access`. */
-const holdRevocation = ({ companyId, ending }: Scene) =>
-  hold(world, 'INSERT INTO key_revocations VALUES (?, ?, NOW(3))', [companyId, ending.id]);
+const revocationLock = ({ companyId, ending }: Scene) =>
+  ['INSERT INTO key_revocations VALUES (?, ?, NOW(3))', [companyId, ending.id]] as const;
 /** In the last statement of the transaction of `webhooks`. */
-const holdVersion = ({ companyId }: Scene) =>
-  hold(world, 'SELECT 1 FROM event_sequences WHERE company_id = ? FOR UPDATE', [companyId]);
+const versionLock = ({ companyId }: Scene) =>
+  ['SELECT 1 FROM event_sequences WHERE company_id = ? FOR UPDATE', [companyId]] as const;
 
 const isActive = async ({ ending }: Scene): Promise<boolean> =>
   (await world.sql<{ is_active: number }>('SELECT is_active FROM api_keys WHERE id = ?', [ending.id]))[0]!
@@ -87,74 +87,55 @@ const expectEnded = async (scene: Scene, actor: string): Promise<void> => {
   expect(notices.map(({ kind }) => kind)).toEqual(Array(2).fill('subscription_disabled'));
 };
 
-const revoke = ({ ending }: Scene) => outcome(world.operator.ask('revokeKey', { id: ending.id }));
+const revoke = ({ ending }: Scene) => world.operator.ask('revokeKey', { id: ending.id });
 
 test('access is killed before the revocation is committed: nothing has ended, and a second call ends all', async () => {
   const scene = await openScene();
-  const held = await holdRevocation(scene);
-  const first = revoke(scene);
-  await held.awaited();
-  const gone = kill(world, 'access');
-  await held.release();
-  expect(await first).toBeInstanceOf(Error);
-  await allReady(world, gone);
+  const first = await killDuring(world, ['access'], revocationLock(scene), () => revoke(scene));
+  expect(first).toBeInstanceOf(Error);
   expect(await isActive(scene)).toBe(true);
   expect(await statusOf(scene.ending.value)).toBe(200);
   expect(await enabledPaths(scene)).toEqual(['/ending', '/free', '/second', '/staying']);
-  await world.operator.ask('revokeKey', { id: scene.ending.id });
+  await revoke(scene);
   await expectEnded(scene, 'operator');
 });
 
 test('access and webhooks are killed after the commit, before anybody was told', async () => {
   const scene = await openScene();
-  const held = await holdRevocation(scene);
-  const first = revoke(scene);
-  await held.awaited();
-  let gone: readonly number[] = [];
-  await withoutNats(world, async () => {
-    await held.release();
-    await until('the revocation is committed', async () => !(await isActive(scene)));
-    gone = kill(world, 'access', 'webhooks');
-  });
-  await first;
-  await allReady(world, gone);
+  await killAfter(
+    world,
+    ['access', 'webhooks'],
+    revocationLock(scene),
+    () => revoke(scene),
+    async () => !(await isActive(scene)),
+  );
   await expectEnded(scene, 'operator');
 });
 
 test('webhooks and access are killed while webhooks switches subscriptions off', async () => {
   const scene = await openScene();
-  const held = await holdVersion(scene);
-  await revoke(scene);
-  await held.awaited();
-  const gone = kill(world, 'webhooks', 'access');
-  await held.release();
-  await allReady(world, gone);
+  await killDuring(world, ['webhooks', 'access'], versionLock(scene), () => revoke(scene));
   await expectEnded(scene, 'operator');
 });
 
 test('webhooks is killed when it has switched them off, before dispatchers were told', async () => {
   const scene = await openScene();
-  const held = await holdVersion(scene);
-  await revoke(scene);
-  await held.awaited();
-  let gone: readonly number[] = [];
-  await withoutNats(world, async () => {
-    await held.release();
-    await until('they are off', async () => (await enabledPaths(scene)).length === 2);
-    gone = kill(world, 'webhooks');
-  });
-  await allReady(world, gone);
+  await killAfter(
+    world,
+    ['webhooks'],
+    versionLock(scene),
+    () => revoke(scene),
+    async () => (await enabledPaths(scene)).length === 2,
+  );
   await expectEnded(scene, 'operator');
 });
 
 test('access is killed in the middle of the revocation of a key that has expired', async () => {
   const scene = await openScene();
-  const held = await holdRevocation(scene);
-  await world.sql('UPDATE api_keys SET expires_utc = UTC_TIMESTAMP(3) WHERE id = ?', [scene.ending.id]);
-  await held.awaited();
-  const gone = kill(world, 'access', 'webhooks');
-  await held.release();
-  await allReady(world, gone);
+  const expire = 'UPDATE api_keys SET expires_utc = UTC_TIMESTAMP(3) WHERE id = ?';
+  await killDuring(world, ['access', 'webhooks'], revocationLock(scene), () =>
+    world.sql(expire, [scene.ending.id]),
+  );
   await expectEnded(scene, 'system');
 });
 
@@ -178,17 +159,10 @@ describe('The removal of a member', () => {
   test('access is killed before the commit: nothing has ended, and a second removal ends all', async () => {
     const scene = await openLeaver(world);
     const { owner, leaver } = scene;
-    const held = await hold(
-      world,
-      'INSERT INTO member_endings VALUES (?, ?, NOW(3), NOW(3), NULL, "{}", NULL)',
-      [scene.companyId, leaver.id],
+    const ending = 'INSERT INTO member_endings VALUES (?, ?, NOW(3), NOW(3), NULL, "{}", NULL)';
+    await killDuring(world, ['access'], [ending, [scene.companyId, leaver.id]], () =>
+      owner.browser.ask('DELETE', `/team/members/${leaver.id}`),
     );
-    const first = outcome(owner.browser.ask('DELETE', `/team/members/${leaver.id}`));
-    await held.awaited();
-    const gone = kill(world, 'access');
-    await held.release();
-    await first;
-    await allReady(world, gone);
     expect(await scene.enabled()).toHaveLength(4);
     expect(await scene.open(scene.links.leavers)).toBe(200);
     await scene.as('DELETE', `/team/members/${leaver.id}`);
