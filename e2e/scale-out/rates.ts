@@ -4,9 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { scopes } from '@causeway/proto';
 import type { World } from '../api/support/open.ts';
 import { openPlace } from '../faults/scene.ts';
-import { type Cpu, type Processes, readCpu, readMachineCpu, usedBetween } from '../load/cpu.ts';
-import { type Load, runWrk } from '../load/gateway/wrk.ts';
-import { median, micros, millis, ratio, type Table, whole, withRange } from '../load/report.ts';
+import type { Processes } from '../load/cpu.ts';
+import { measure, type Round } from '../load/gateway/rounds.ts';
+import { cpuTable, loadTable } from '../load/gateway/tables.ts';
+import { runWrk } from '../load/gateway/wrk.ts';
+import { type Table, whole } from '../load/report.ts';
 import { type Outcome, root, type Stage } from './stage.ts';
 
 const companies = 24;
@@ -24,11 +26,6 @@ interface System {
   readonly processes: () => Processes;
 }
 
-interface Round {
-  readonly load: Load;
-  readonly cpu: ReadonlyMap<string, Cpu>;
-  readonly coresElsewhere: number;
-}
 type Rounds = Readonly<Record<System['name'], readonly Round[]>>;
 
 /** Creates and lookups on Vitess and on one plain MySQL server, in alternate turns. */
@@ -43,8 +40,8 @@ export const compareRates = async (stage: Stage): Promise<Outcome> => {
   for (const [kind, connections] of turns) {
     const rounds = await runRounds(stage, systems, kind, connections);
     const title = `${kind === 'lookup' ? 'Lookups' : 'Creates'}, ${connections} connections`;
-    tables.push(rateTable(rounds, title));
-    tables.push(cpuTable(rounds, `${title}: CPU microseconds per request`));
+    tables.push(loadTable(rounds, title));
+    tables.push(cpuTable(rounds, `${title}: CPU microseconds per request`, partOf));
     for (const { name } of systems) {
       const wrong = rounds[name].reduce((sum, { load }) => sum + load.statusErrors + load.socketErrors, 0);
       if (wrong > 0) complaints.push(`${wrong} ${kind}s failed on ${name}`);
@@ -113,27 +110,22 @@ const runRounds = async (
   const rounds = { Vitess: [] as Round[], MySQL: [] as Round[] };
   for (let round = 0; round <= options.rounds; round++) {
     for (const { name, world, keysFile, createsFile, processes } of systems) {
-      const before = readCpu(processes());
-      const machineBefore = readMachineCpu();
-      const startedMs = performance.now();
       const common = { wrk, connections, seconds: options.seconds, keysFile, firstKey: 0 };
-      const load = await runWrk(
-        kind === 'lookup'
-          ? { ...common, url: `${world.baseUrl}/api/v1/integrations/lookups/employees` }
-          : {
-              ...common,
-              url: world.baseUrl,
-              script: [writeLeads, 'create', createsFile, '0', `${name}-${connections}-${round}`],
-            },
+      const measured = await measure({ processes: processes() }, () =>
+        runWrk(
+          kind === 'lookup'
+            ? { ...common, url: `${world.baseUrl}/api/v1/integrations/lookups/employees` }
+            : {
+                ...common,
+                url: world.baseUrl,
+                script: [writeLeads, 'create', createsFile, '0', `${name}-${connections}-${round}`],
+              },
+        ),
       );
-      const elapsedSeconds = (performance.now() - startedMs) / 1000;
-      const cpu = usedBetween(before, readCpu(processes()));
-      const own = [...cpu.values(), load.cpu].reduce((sum, { total }) => sum + total, 0);
-      const coresElsewhere = Math.max(0, (readMachineCpu() - machineBefore - own) / elapsedSeconds);
       report.line(
-        `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${connections}  ${name}  ${whole(load.requestsPerSecond)} requests/s`,
+        `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${connections}  ${name}  ${whole(measured.load.requestsPerSecond)} requests/s`,
       );
-      if (round > 0) rounds[name].push({ load, cpu, coresElsewhere });
+      if (round > 0) rounds[name].push(measured);
       await settle(world);
     }
   }
@@ -153,39 +145,6 @@ const settle = async (world: World): Promise<void> => {
 };
 const settleWithinMs = 60_000;
 
-const names = ['Vitess', 'MySQL'] as const;
-
-const rateTable = (rounds: Rounds, title: string): Table => {
-  const row = (label: string, of: (round: Round) => number, write: (value: number) => string) => [
-    label,
-    ...names.map((name) => withRange(rounds[name].map(of), write)),
-    withRange(
-      rounds.Vitess.map((round, at) => of(round) / of(rounds.MySQL[at]!)),
-      ratio,
-    ),
-  ];
-  return {
-    title,
-    columns: ['', ...names, 'Vitess : MySQL'],
-    rows: [
-      row('requests/s', ({ load }) => load.requestsPerSecond, whole),
-      row('p50', ({ load }) => load.p50Ms, millis),
-      row('p99', ({ load }) => load.p99Ms, millis),
-      row('CPU µs/request, without the load generator', (round) => perRequest(round, () => true), micros),
-      [
-        'cores busy with anything else',
-        ...names.map((name) =>
-          withRange(
-            rounds[name].map(({ coresElsewhere }) => coresElsewhere),
-            (value) => value.toFixed(2),
-          ),
-        ),
-        '',
-      ],
-    ],
-  };
-};
-
 /** Which part of the system a process belongs to. */
 const groups: Readonly<Record<string, RegExp>> = {
   gateway: /^gateway-/,
@@ -197,19 +156,5 @@ const groups: Readonly<Record<string, RegExp>> = {
   MySQL: /^mysql/,
 };
 
-const cpuTable = (rounds: Rounds, title: string): Table => ({
-  title,
-  isDetail: true,
-  columns: ['part', ...names],
-  rows: Object.entries(groups).map(([label, pattern]) => [
-    label,
-    ...names.map((name) =>
-      micros(median(rounds[name].map((round) => perRequest(round, (one) => pattern.test(one))))),
-    ),
-  ]),
-});
-
-const perRequest = ({ load, cpu }: Round, isPart: (process: string) => boolean): number => {
-  const seconds = [...cpu].reduce((sum, [name, { total }]) => (isPart(name) ? sum + total : sum), 0);
-  return (seconds * 1e6) / load.requests;
-};
+const partOf = (process: string): string =>
+  Object.entries(groups).find(([, pattern]) => pattern.test(process))?.[0] ?? process;

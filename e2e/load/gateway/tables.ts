@@ -2,21 +2,24 @@ import type { Cpu } from '../cpu.ts';
 import { median, micros, millis, ratio, type Table, whole, withRange } from '../report.ts';
 import { loadGenerator, type Round, type Rounds } from './rounds.ts';
 
-const compared = ['', 'cluster', 'monolith', 'cluster : monolith'];
 const names = ['cluster', 'monolith'] as const;
 
+/** Rounds of two systems that took turns, by their names. */
+type Compared = Readonly<Record<string, readonly Round[]>>;
+
 /** Throughput and latency of both under full load, and the ratios of the paired rounds. */
-export const loadTable = (rounds: Rounds, title: string): Table => {
+export const loadTable = (rounds: Compared, title: string): Table => {
+  const names = Object.keys(rounds);
   const row = (label: string, of: (round: Round) => number, write: (value: number) => string) => [
     label,
-    ...names.map((name) => withRange(rounds[name].map(of), write)),
+    ...names.map((name) => withRange(rounds[name]!.map(of), write)),
     withRange(pairs(rounds, of), ratio),
   ];
   const sum = (of: (round: Round) => number) =>
-    names.map((name) => whole(rounds[name].reduce((all, one) => all + of(one), 0)));
+    names.map((name) => whole(rounds[name]!.reduce((all, one) => all + of(one), 0)));
   return {
     title,
-    columns: compared,
+    columns: ['', ...names, names.join(' : ')],
     rows: [
       row('requests/s', ({ load }) => load.requestsPerSecond, whole),
       row('p50', ({ load }) => load.p50Ms, millis),
@@ -27,7 +30,7 @@ export const loadTable = (rounds: Rounds, title: string): Table => {
         'cores busy with anything else',
         ...names.map((name) =>
           withRange(
-            rounds[name].map(({ coresElsewhere }) => coresElsewhere),
+            rounds[name]!.map(({ coresElsewhere }) => coresElsewhere),
             decimal,
           ),
         ),
@@ -46,18 +49,25 @@ export const ratiosOf = (rounds: Rounds) => ({
   cpu: ratio(median(pairs(rounds, serverCpu))),
 });
 
-/** CPU microseconds per request of every process, medians of the rounds. */
-export const cpuTable = (rounds: Rounds): Table => {
-  const processes = [...(rounds.cluster[0]?.cpu.keys() ?? [])];
-  const per = (name: (typeof names)[number], process: string, part: keyof Cpu) =>
-    micros(median(rounds[name].map((round) => usPerRequest(round, round.cpu.get(process)?.[part] ?? 0))));
+/** CPU microseconds per request, medians of the rounds. @param partOf the part of the system that a process belongs to. */
+export const cpuTable = (
+  rounds: Compared,
+  title = 'CPU microseconds per request',
+  partOf = (process: string): string => process,
+): Table => {
+  const names = Object.keys(rounds);
+  const parts = new Set(names.flatMap((name) => [...(rounds[name]![0]?.cpu.keys() ?? [])].map(partOf)));
+  const per = (name: string, part: string, kind: keyof Cpu) =>
+    micros(median(rounds[name]!.map((round) => usPerRequest(round, seconds(round, part, kind)))));
+  const seconds = ({ cpu }: Round, part: string, kind: keyof Cpu): number =>
+    [...cpu].reduce((sum, [process, used]) => (partOf(process) === part ? sum + used[kind] : sum), 0);
   return {
-    title: 'CPU microseconds per request',
+    title,
     isDetail: true,
-    columns: ['process', ...names.flatMap((name) => [name, 'in the kernel'])],
-    rows: processes.map((process) => [
-      process,
-      ...names.flatMap((name) => [per(name, process, 'total'), per(name, process, 'kernel')]),
+    columns: ['part', ...names.flatMap((name) => [name, 'in the kernel'])],
+    rows: [...parts].map((part) => [
+      part,
+      ...names.flatMap((name) => [per(name, part, 'total'), per(name, part, 'kernel')]),
     ]),
   };
 };
@@ -127,8 +137,10 @@ export const sequentialTable = (rounds: Rounds): Table => {
   };
 };
 
-const pairs = (rounds: Rounds, of: (round: Round) => number): number[] =>
-  rounds.cluster.map((round, at) => of(round) / of(rounds.monolith[at]!));
+const pairs = (rounds: Compared, of: (round: Round) => number): number[] => {
+  const [first = [], second = []] = Object.values(rounds);
+  return first.map((round, at) => of(round) / of(second[at]!));
+};
 
 const seconds = ({ cpu }: Round, without?: string): number =>
   [...cpu].reduce((sum, [name, { total }]) => (name === without ? sum : sum + total), 0);
