@@ -20,7 +20,6 @@ export const nightlyFiles = '**/*.nightly.*';
 
 interface Choice {
   readonly files: readonly string[];
-  readonly projects: readonly string[];
   /** Options of vitest that narrow the choice further, or change how it runs. */
   readonly options: readonly string[];
 }
@@ -57,9 +56,6 @@ const pathOf = (root: string, word: string): string => word.replace(`${root}/`, 
 
 const choiceOf = (files: readonly string[], options: readonly string[]): Choice => ({
   files,
-  projects: Object.entries(testFiles).flatMap(([name, patterns]) =>
-    files.some((file) => patterns.some((pattern) => matchesGlob(file, pattern))) ? [name] : [],
-  ),
   options: files.some((file) => matchesGlob(file, nightlyFiles))
     ? ['--mode', 'nightly', ...options]
     : options,
@@ -80,7 +76,6 @@ export const testChosen = async (root: string, args: readonly string[]): Promise
       join(root, 'node_modules/vitest/vitest.mjs'),
       'run',
       ...choice.files,
-      ...choice.projects.map((name) => `--project=${name}`),
       ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
       ...choice.options,
     ];

@@ -25,7 +25,8 @@ const outboxIds = async () =>
     (row) => row.event_id,
   );
 const events = () => readEvents(crm.db, companyId, { after: 0, limit: 10_000 });
-const act = (operation: OperationId) => crm.act(operation, companyId, person);
+/** Waits for a lost frame no longer than a gateway does. */
+const act = (operation: OperationId) => crm.write(operation, companyId, person);
 
 const publishedFromNow = async () => {
   const published = new Map<number, string>();

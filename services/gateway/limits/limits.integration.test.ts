@@ -130,7 +130,8 @@ describe('limits are exact', () => {
 
 describe('counts survive', () => {
   test('the kill of their owner under load: no position is admitted twice', async () => {
-    const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
+    // What is lost with the owner is waited for as long as this.
+    const gateways = await Promise.all([1, 2, 3].map(() => startGateway(nats.url, 15_000)));
     await takeAll([gateways[0]!], newKey(), 1);
     const keys = Array.from({ length: 20 }, newKey);
     const first = keys.map((key) => takeAll(gateways, key, 30));
