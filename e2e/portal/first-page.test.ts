@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
+import { openTeam } from '../api/support/portal.ts';
 import { openPortal, see, visit } from './support/portal.ts';
 
 const portal = await openPortal();
+const { owner } = await openTeam(portal.world);
 
 test.each([
   ['', 'Overview', true],
   ['sign-in', 'Sign in', false],
 ] as const)('/%s loads at most 200 KB before anybody moves the pointer', async (path, heading, isMember) => {
-  const page = isMember ? (await portal.openOwner()).page : await portal.open();
+  const page = isMember ? await portal.open(owner) : await portal.open();
   await visit(page, path, heading);
   // What loads by a timer, after the page, is loaded by then.
   await page.waitForTimeout(4000);
@@ -24,7 +26,7 @@ test.each([
 test.each(['', 'sign-in', 'password'])(
   '/%s asks for the session once, before its script has loaded',
   async (path) => {
-    const { page } = await portal.openOwner();
+    const page = await portal.open(owner);
     let asked = 0;
     page.on('request', (request) => {
       if (request.url().endsWith('/api/v1/session')) asked++;
@@ -56,7 +58,7 @@ test.each([
 ])(
   '/%s asks for its code and what it shows once, before its script has loaded',
   async (path, heading, first) => {
-    const { page } = await portal.openOwner();
+    const page = await portal.open(owner);
     const asked: string[] = [];
     page.on('request', (request) => {
       const [, call] = request.url().split('/portal/api/v1/');
@@ -77,7 +79,7 @@ test.each([
 );
 
 test('/subscriptions/new, which looks like a subscription, asks for none', async () => {
-  const { page } = await portal.openOwner();
+  const page = await portal.open(owner);
   const refused: string[] = [];
   page.on('response', (response) => {
     if (response.status() >= 400) refused.push(response.url());
@@ -93,7 +95,7 @@ test.each([
 ] as const)(
   'A %s that is asked for before its code is there opens with it',
   async (what, path, heading, button, role) => {
-    const { page } = await portal.openOwner();
+    const page = await portal.open(owner);
     const code = Promise.withResolvers<void>();
     await page.route(new RegExp(`/assets/${what}-popup-`), async (route) => {
       await code.promise;

@@ -2,7 +2,7 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
 import { openPortal, see, visit } from '../../portal/support/portal.ts';
-import { openSubscriber } from '../../portal/support/subscriber.ts';
+import { openSubscriber, skipProbes } from '../../portal/support/subscriber.ts';
 import { kill, killDuring } from '../support/kill.ts';
 import { allReady } from '../support/processes.ts';
 
@@ -28,6 +28,7 @@ test.each(['webhooks', 'dispatcher'] as const)(
     subscriber.behave('status=503');
     await subscriber.createEvents(100);
     await until('it is switched off', async () => {
+      await skipProbes(world, team.companyId);
       const { enabled, health } = await ask();
       return !enabled && health.held === 100;
     });

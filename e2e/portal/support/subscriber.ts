@@ -1,4 +1,10 @@
-import { type EventType, ingestSubject, samplePayload } from '@causeway/proto';
+import {
+  type EventType,
+  failuresUntilDisabled,
+  failuresUntilProbing,
+  ingestSubject,
+  samplePayload,
+} from '@causeway/proto';
 import { connectBus } from '@causeway/runtime';
 import type { Received, Receiver } from '@causeway/runtime/testing';
 import { expect } from 'vitest';
@@ -75,3 +81,10 @@ export const openSubscriber = (world: World, receiver: Receiver, team: Team): Su
     key,
   };
 };
+
+/** Lets the next failed probe disable a failing subscription; the dispatcher's tests see all fifteen probes. */
+export const skipProbes = ({ sql }: World, companyId: number): Promise<unknown> =>
+  sql(
+    'UPDATE delivery_queues SET consecutive_failures = ? WHERE company_id = ? AND consecutive_failures BETWEEN ? AND ?',
+    [failuresUntilDisabled - 1, companyId, failuresUntilProbing, failuresUntilDisabled - 2],
+  );
