@@ -3,6 +3,7 @@ import type { AnswerTo, BodyFor, Contract, Detail, MemberOperationId, QueryOf } 
 import { queryOptions } from '@tanstack/react-query';
 import { ApiError } from '../ui/errors.ts';
 import { noteAnswer, noteNoAnswer } from '../ui/reachability.ts';
+import { showChange } from './query-client.ts';
 
 const basePath = '/portal/api/v1';
 
@@ -12,10 +13,47 @@ interface LooseInput {
   readonly body?: unknown;
 }
 
+/** Calls an operation. Unless it is a GET, the pages show what it changed. */
 export const call = async <Id extends MemberOperationId>(
   id: Id,
   input: Input<Id>,
   signal?: AbortSignal,
+): Promise<Answer<Id>> => {
+  const isChange = table[id]?.[0] !== 'GET' && !showsItself.has(id);
+  try {
+    const answer = await ask(id, input, signal);
+    if (isChange) showChange();
+    return answer;
+  } catch (error) {
+    // What the page shows is out of date.
+    if (isChange && error instanceof ApiError && (error.status === 404 || error.status === 409)) showChange();
+    throw error;
+  }
+};
+
+/** Pages show by themselves what these change. */
+const showsItself: ReadonlySet<MemberOperationId> = new Set([
+  // The browser then asks for everything as somebody else.
+  'signIn',
+  'signInWithPasskey',
+  'signOut',
+  'switchCompany',
+  // The page would ask for a link that has been used.
+  'acceptInvitation',
+  'resetPassword',
+  // Its own page is open for another moment, and would ask for it.
+  'deletePortalSubscription',
+  // The payloads of events follow within seconds.
+  'erasePortalPerson',
+  // The new session may leave the page, which first shows the recovery codes.
+  'addPasskey',
+  'confirmTotp',
+]);
+
+const ask = async <Id extends MemberOperationId>(
+  id: Id,
+  input: Input<Id>,
+  signal: AbortSignal | undefined,
 ): Promise<Answer<Id>> => {
   const { params, query, body } = input as LooseInput;
   const [method, path, takesKey] = table[id] ?? unknownOperation(id);
@@ -26,21 +64,11 @@ export const call = async <Id extends MemberOperationId>(
   if (takesKey && response.ok) unanswered.delete(nameOf(url, body));
   if (!response.ok) {
     const error = responseError(response, text);
-    // What the page shows is out of date.
-    if (method !== 'GET' && (error.status === 404 || error.status === 409)) noteChange(id);
     // The person proves who they are, and the call is made again.
-    if (error.extra.reason === 'proof_required' && (await askForProof())) return call(id, input, signal);
+    if (error.extra.reason === 'proof_required' && (await askForProof())) return ask(id, input, signal);
     throw error;
   }
-  if (method !== 'GET') noteChange(id);
   return (text === '' ? undefined : JSON.parse(text)) as Answer<Id>;
-};
-
-let noteChange: (id: MemberOperationId) => void = () => {};
-
-/** @param note is told of every operation, other than a GET, that succeeded or that the present state does not allow. */
-export const onChange = (note: (id: MemberOperationId) => void): void => {
-  noteChange = note;
 };
 
 let proofAsked: Promise<boolean> | undefined;
@@ -152,9 +180,9 @@ const unknownOperation = (id: string): never => {
   throw new Error(`no operation ${id}`);
 };
 
-/** The key is the operation's id and its input, so `[id]` invalidates every variant of the query. */
+/** Some queries are a POST, and change nothing. The key is the operation's id and its input. */
 export const operationQuery = <Id extends MemberOperationId>(id: Id, input: Input<Id>) =>
-  queryOptions({ queryKey: [id, input] as const, queryFn: ({ signal }) => call(id, input, signal) });
+  queryOptions({ queryKey: [id, input] as const, queryFn: ({ signal }) => ask(id, input, signal) });
 
 /** Pages refresh themselves; without user input, those requests must not keep a session alive (passive). */
 let active = true;

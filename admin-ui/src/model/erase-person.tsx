@@ -1,23 +1,19 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { ConfirmDialog } from '../ui/dialog.tsx';
 import { DialogButton } from '../ui/dialog-button.tsx';
 import { call } from './client.ts';
-import { eventQuery } from './queries.ts';
+import { eventQuery, personQuery } from './queries.ts';
+import { queryClient } from './query-client.ts';
 import { useRefusal } from './session.ts';
 
 /** Erases a person (contract, "Erasure"). @param props.eventId the event that is shown. */
 export function ErasePerson({ id, eventId }: { readonly id: number; readonly eventId?: number }) {
   const disabledReason = useRefusal('admin');
-  const cache = useQueryClient();
   const forget = (): void => {
-    // The server does so within seconds.
-    for (const ms of [2_000, 10_000])
-      setTimeout(() => {
-        for (const query of ['listPortalEvents', 'getPortalEvent', 'listDeliveries', 'getDelivery'])
-          void cache.invalidateQueries({ queryKey: [query] });
-      }, ms);
+    void queryClient.invalidateQueries(personQuery(id));
+    // The server removes the payloads within seconds.
+    for (const ms of [2_000, 10_000]) setTimeout(() => void queryClient.invalidateQueries(), ms);
     if (eventId !== undefined)
-      cache.setQueryData(
+      queryClient.setQueryData(
         eventQuery(eventId).queryKey,
         (event) => event && { ...event, payload: { client_id: id, erased: true } },
       );

@@ -1,7 +1,8 @@
-import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query';
+import { hashKey, type QueryKey } from '@tanstack/react-query';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { ApiError } from '../ui/errors.ts';
 import { serverAnswers } from '../ui/reachability.ts';
+import { queryClient } from './query-client.ts';
 
 /** A page whose code loads when it is first opened, or ahead of that. The router reloads once if a release removed it. */
 export const lazyPage = <Module extends Record<string, unknown>, Name extends keyof Module & string>(
@@ -14,7 +15,6 @@ const soonMs = 150;
 
 /** Lets the queries of a page begin beside its code. @returns which, for `Page`, which waits for their first answers */
 export const load = async (
-  { queryClient }: { readonly queryClient: QueryClient },
   ...queries: readonly ({ readonly queryKey: QueryKey } | false)[]
 ): Promise<readonly string[]> => {
   const asked = queries.filter((query) => query !== false);

@@ -1,22 +1,22 @@
-import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
 import type { LucideIcon } from 'lucide-react';
 import { attentionQuery, lastHourQuery } from './attention.ts';
 import { load } from './lazy-page.ts';
+import { queryClient } from './query-client.ts';
 import { lacksFactor, type Role, roleAtLeast, sessionQuery } from './session.ts';
 
 // The parents of all pages. `app/routes.ts` gives them their components.
 
-export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()();
+export const rootRoute = createRootRoute();
 
 /** The parent of the pages for members. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'in',
-  beforeLoad: async ({ context, location, cause }) => {
+  beforeLoad: async ({ location, cause }) => {
     // A page takes longer to render than a frame: the browser first paints the answer to the input.
     if (cause === 'stay') await new Promise((resolve) => setTimeout(resolve));
-    const session = await context.queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
+    const session = await queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
     if (session === null) {
       const next = location.href === '/' ? undefined : location.href;
       throw redirect({ to: '/sign-in', search: { next } });
@@ -25,7 +25,7 @@ export const shellRoute = createRoute({
     return { may: (least: Role) => roleAtLeast(session.user.role, least) };
   },
   // For the badges of every page.
-  loader: ({ context }) => load(context, attentionQuery, lastHourQuery),
+  loader: () => load(attentionQuery, lastHourQuery),
 });
 
 declare module '@tanstack/react-router' {

@@ -1,10 +1,11 @@
-import { type QueryClient, queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { type AnyRouter, useRouter } from '@tanstack/react-router';
 import { ApiError } from '../ui/errors.ts';
 import { keepDraftsOf } from '../ui/form-draft.ts';
 import { kept } from '../ui/kept.ts';
 import { toastError } from '../ui/toast.ts';
 import { type Answer, call, useMutation } from './client.ts';
+import { queryClient } from './query-client.ts';
 
 export type Session = Answer<'getSession'>;
 export type Role = Session['user']['role'];
@@ -13,11 +14,13 @@ export type Role = Session['user']['role'];
 export const sessionQuery = queryOptions({
   queryKey: ['getSession'],
   queryFn: async ({ signal }): Promise<Session | null> => {
-    if (!mayBeSignedIn()) return null;
+    const known = queryClient.getQueryData<Session | null>(['getSession']);
+    if (!known && !mayBeSignedIn()) return null;
     try {
       return withDrafts(await call('getSession', {}, signal));
     } catch (error) {
-      if (!isSignedOut(error)) throw error;
+      // The end of a known session leaves the page, as with every other query.
+      if (known || !isSignedOut(error)) throw error;
       rememberSignedIn(null);
       return null;
     }
@@ -76,14 +79,14 @@ export const lacksFactor = ({ user, company }: Session): boolean =>
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
-export const enter = (queryClient: QueryClient, session: Session): void => {
+export const enter = (session: Session): void => {
   rememberSignedIn(session.company.id);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, withDrafts(session));
 };
 
 /** If the session expired, signing in returns to the current page. */
-export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' | 'signed-out'): void => {
+export const leave = (router: AnyRouter, why: 'ended' | 'signed-out'): void => {
   if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
   const next = why === 'ended' ? router.state.location.href : undefined;
   rememberSignedIn(null);
@@ -104,10 +107,9 @@ export const rememberSignedIn = (companyId: number | null): void =>
 
 export const useSignOut = () => {
   const router = useRouter();
-  const queryClient = useQueryClient();
   return useMutation({
     mutationFn: () => call('signOut', {}),
-    onSuccess: () => leave(queryClient, router, 'signed-out'),
+    onSuccess: () => leave(router, 'signed-out'),
     onError: toastError,
   });
 };

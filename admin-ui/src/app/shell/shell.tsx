@@ -1,5 +1,5 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useIsFetching, useQuery } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search, WifiOff } from 'lucide-react';
 import {
@@ -11,7 +11,7 @@ import {
   useEffect,
   useState,
 } from 'react';
-import { call } from '../../model/client.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { hintKey, sessionQuery, useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { commandKey } from '../../ui/format.ts';
@@ -145,19 +145,7 @@ const longestPollMs = 5 * 60_000;
 const usePresence = (): void => {
   const session = useSession();
   const everyMs = Math.min(session.session.idleTimeoutMs / 4, longestPollMs);
-  const queryClient = useQueryClient();
-  useQuery({
-    queryKey: ['presence', session.session.id],
-    queryFn: async ({ signal }) => {
-      const facts = await call('getSession', {}, signal);
-      queryClient.setQueryData(sessionQuery.queryKey, facts);
-      return facts;
-    },
-    initialData: session,
-    staleTime: everyMs,
-    refetchInterval: everyMs,
-    enabled: session.session.id > 0,
-  });
+  useQuery({ ...sessionQuery, refetchInterval: everyMs, enabled: session.session.id > 0 });
 };
 
 /** Windows share the session cookie: after a switch in one window, the others act in the new company. */
@@ -172,7 +160,6 @@ const followOtherWindows = (): (() => void) => {
 
 function OfflineBar() {
   const { reachable, lastAnswerMs } = useReachability();
-  const queryClient = useQueryClient();
   const router = useRouter();
   useEffect(() => {
     if (reachable) return;
@@ -190,7 +177,7 @@ function OfflineBar() {
       clearInterval(timer);
       removeEventListener('online', ask);
     };
-  }, [reachable, queryClient, router]);
+  }, [reachable, router]);
   return (
     <div role="status">
       {!reachable && (

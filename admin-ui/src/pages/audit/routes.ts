@@ -13,6 +13,6 @@ export const auditRoute = createRoute({
   loaderDeps: ({ search }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
   loader: ({ context, deps }) =>
-    context.may('admin') ? load(context, auditQuery(deps), teamQuery, leaversQuery) : [],
+    context.may('admin') ? load(auditQuery(deps), teamQuery, leaversQuery) : [],
   component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, type Input } from '../../model/client.ts';
 import { KindChoices } from '../../model/kind-choices.tsx';
 import { type Channels, noticeChannelsQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { ActButton } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
@@ -60,7 +61,6 @@ const channelOf = ({ name, data }: ChannelProps): Channel | undefined =>
 type Change = Omit<Input<'updateNoticeChannel'>['body'], 'channel'>;
 
 const useChange = ({ name, onSecret }: ChannelProps) => {
-  const queryClient = useQueryClient();
   return async (change: Change): Promise<void> => {
     const { signingSecret, ...channels } = await call('updateNoticeChannel', {
       body: { channel: name, ...change },

@@ -1,7 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { call } from '../../model/client.ts';
 import { hasFactor } from '../../model/members.ts';
 import { subscriptionSettingsQuery, teamQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { useRefusal, useSession } from '../../model/session.ts';
 import { ActButton } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -84,7 +85,6 @@ function SecondFactor({ refusal }: SettingProps) {
 }
 
 function EndpointVerification({ refusal }: SettingProps) {
-  const queryClient = useQueryClient();
   return (
     <Loaded query={useQuery(subscriptionSettingsQuery)}>
       {({ verifyEndpoints }) => (

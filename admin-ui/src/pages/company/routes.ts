@@ -15,7 +15,6 @@ export const companyRoute = createRoute({
   validateSearch: searchOf({ dialog: oneOf(['require-factor', 'slack', 'webhook']) }),
   loader: ({ context }) =>
     load(
-      context,
       context.may('developer') && teamQuery,
       context.may('developer') && subscriptionSettingsQuery,
       context.may('admin') && noticeChannelsQuery,

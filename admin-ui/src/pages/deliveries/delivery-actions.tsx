@@ -1,9 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Ban, Play, RotateCcw, Share2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { type Answer, call } from '../../model/client.ts';
 import { deliveryParams, deliveryQuery, pathOf } from '../../model/deliveries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { useRefusal } from '../../model/session.ts';
 import { SharedLinks } from '../../model/shared-links.tsx';
 import { ActButton } from '../../ui/button.tsx';
@@ -66,7 +66,6 @@ function DeliveryAction({ what, label, done, icon, disabledReason }: DeliveryAct
   const name = useParams({ from: route });
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const show = (answer: Answer<typeof what>): void => {
     if (what !== 'resendDelivery') return;
     const { delivery } = answer as Answer<'resendDelivery'>;

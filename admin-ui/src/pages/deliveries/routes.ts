@@ -12,9 +12,8 @@ export const deliveriesRoute = createRoute({
   staticData: pageLink('Webhooks', 'Deliveries', Send, 'viewer', 'log attempts resend'),
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { view, ...search } }) =>
+  loader: ({ deps: { view, ...search } }) =>
     load(
-      context,
       ...(view === undefined ? [deliveriesQuery(search), countsQuery(search)] : [causesQuery]),
       subscriptionsQuery,
       eventTypesQuery,
@@ -27,7 +26,7 @@ export const deliveryRoute = createRoute({
   path: '/deliveries/$event/$subscription/$replay',
   params: pathIds('event', 'subscription', 'replay'),
   validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel', 'share']) }),
-  loader: ({ context, params }) => load(context, deliveryQuery(params), eventQuery(params.event)),
+  loader: ({ params }) => load(deliveryQuery(params), eventQuery(params.event)),
   component: lazyPage(() => import('./delivery-page.tsx'), 'DeliveryPage'),
 });
 

@@ -12,7 +12,7 @@ export const eventsRoute = createRoute({
   staticData: pageLink('Webhooks', 'Events', CalendarDays, 'viewer', 'payloads'),
   validateSearch: eventsSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => load(context, eventsQuery(deps), eventTypesQuery),
+  loader: ({ deps }) => load(eventsQuery(deps), eventTypesQuery),
   component: lazyPage(() => import('./events-page.tsx'), 'EventsPage'),
 });
 
@@ -20,7 +20,6 @@ export const eventRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$id',
   params: pathIds('id'),
-  loader: ({ context, params: { id } }) =>
-    load(context, eventQuery(id), deliveriesQuery({ event: id }), eventTypesQuery),
+  loader: ({ params: { id } }) => load(eventQuery(id), deliveriesQuery({ event: id }), eventTypesQuery),
   component: lazyPage(() => import('./event-page.tsx'), 'EventPage'),
 });

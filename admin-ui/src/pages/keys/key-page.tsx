@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Pencil, RotateCw } from 'lucide-react';
 import { call, useMutation } from '../../model/client.ts';
@@ -11,6 +11,7 @@ import {
   type UsageRange,
   usageQuery,
 } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { type ApiKey, keyState, scopeWords } from '../../model/scopes.ts';
 import { useRefusal } from '../../model/session.ts';
 import { BucketBar, bucketLabels, UsageChart } from '../../model/usage.tsx';
@@ -200,7 +201,6 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
 
 function EditKey({ open, apiKey, onClose }: KeyDialogProps) {
   const { id } = apiKey;
-  const queryClient = useQueryClient();
   const update = useMutation({
     mutationFn: async (change: KeyChange) =>
       Object.keys(change.basedOn ?? {}).length > 0

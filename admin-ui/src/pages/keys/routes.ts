@@ -38,7 +38,7 @@ export const keysRoute = createRoute({
   staticData: pageLink('Integrate', 'API keys', KeyRound, 'viewer', 'tokens secrets scopes rotate revoke'),
   validateSearch: keysSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => load(context, keysPageQuery(deps)),
+  loader: ({ deps }) => load(keysPageQuery(deps)),
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 });
 
@@ -50,7 +50,6 @@ export const keyRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, params: { id }, deps: { range = '30d', status, cursor } }) =>
     load(
-      context,
       keyQuery(id),
       usageQuery(range, id),
       context.may('developer') && keyUseQuery(id),

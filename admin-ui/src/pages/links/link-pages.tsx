@@ -1,9 +1,10 @@
-import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { type Answer, call, operationQuery } from '../../model/client.ts';
 import { NewPasswordField } from '../../model/credential-fields.tsx';
 import { PublicFrame } from '../../model/public-frame.tsx';
+import { queryClient } from '../../model/query-client.ts';
 import { enter } from '../../model/session.ts';
 import { ApiError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
@@ -37,10 +38,9 @@ export function InvitationPage() {
 function JoinForm({ token, email }: { readonly token: string; readonly email: string }) {
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const queryClient = useQueryClient();
   const navigate = useNavigate();
   const start = (session: Answer<'acceptInvitation'>): void => {
-    enter(queryClient, session);
+    enter(session);
     void navigate({ to: '/' });
   };
   return (
@@ -92,7 +92,6 @@ export function PasswordPage() {
 
 function PasswordForm({ token, email }: { readonly token: string; readonly email: string }) {
   const [password, setPassword] = useState('');
-  const queryClient = useQueryClient();
   const navigate = useNavigate();
   const signIn = (): void => {
     // The reset may have ended the session of this browser, so the cached one is dropped.

@@ -12,6 +12,6 @@ export const notificationsRoute = createRoute({
   path: '/notifications',
   staticData: pageLink('Company', 'Notifications', Bell, 'viewer', 'alerts mails slack webhook'),
   validateSearch: notificationsSearch,
-  loader: ({ context }) => load(context, noticesQuery({})),
+  loader: () => load(noticesQuery({})),
   component: lazyPage(() => import('./notifications-page.tsx'), 'NotificationsPage'),
 });

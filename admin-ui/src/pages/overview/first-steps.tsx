@@ -1,8 +1,9 @@
-import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { skipToken, useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import { CreateKey } from '../../model/create-key.tsx';
 import { firstDeliveryStepsQuery, firstStepsQuery, subscriptionsQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { type Scope, sampleCall } from '../../model/scopes.ts';
 import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
 import { nameOf } from '../../model/subscriptions.ts';
@@ -170,7 +171,6 @@ const errorMs = 5000;
 
 /** Of the key that was made in these steps: in memory until the page is loaded again or the session ends. */
 const useFirstKey = () => {
-  const queryClient = useQueryClient();
   const queryKey = ['first-key'];
   const { data } = useQuery<string>({ queryKey, queryFn: skipToken, gcTime: Number.POSITIVE_INFINITY });
   return [data, (value: string) => void queryClient.setQueryData(queryKey, value)] as const;

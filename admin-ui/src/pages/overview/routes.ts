@@ -23,9 +23,8 @@ export const overviewRoute = createRoute({
   staticData: pageLink(undefined, 'Overview', LayoutDashboard, 'viewer', 'home dashboard usage limits'),
   validateSearch: overviewSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { range = '24h' } }) =>
+  loader: ({ deps: { range = '24h' } }) =>
     load(
-      context,
       attentionQuery,
       lastHourQuery,
       incidentsQuery(),

@@ -9,9 +9,8 @@ export const recordRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/clients/$id',
   params: pathIds('id'),
-  loader: ({ context, params: { id: client } }) =>
+  loader: ({ params: { id: client } }) =>
     load(
-      context,
       personQuery(client),
       eventsQuery({ client }),
       deliveriesQuery({ client }, 20),

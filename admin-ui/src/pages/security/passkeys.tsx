@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { type Answer, call } from '../../model/client.ts';
 import { createPasskey, knowsPasskeys } from '../../model/passkeys.ts';
 import { passkeysQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -14,7 +15,7 @@ import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.ts
 import { toast } from '../../ui/toast.ts';
 import { Cut } from '../../ui/values.tsx';
 import { browserName } from './sessions.tsx';
-import { CodesFlow, useFactorsChanged } from './two-factor.tsx';
+import { CodesFlow } from './two-factor.tsx';
 
 type Passkey = Answer<'listPasskeys'>['passkeys'][number];
 
@@ -93,10 +94,9 @@ type Made = Answer<'addPasskey'>;
 
 function NamePasskey({ onClose, onCodes }: { onClose: () => void; onCodes: (made: Made) => void }) {
   const [name, setName] = useState(() => browserName(navigator.userAgent));
-  const changed = useFactorsChanged();
   const added = async (made: Made): Promise<void> => {
     if (made.recoveryCodes.length > 0) return onCodes(made);
-    await changed();
+    await queryClient.invalidateQueries();
     toast('Passkey added');
     onClose();
   };

@@ -2,6 +2,7 @@ import { createRoute, redirect } from '@tanstack/react-router';
 import { ShieldCheck } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
 import { passkeysQuery, sessionsQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { pageLink, rootRoute, shellRoute } from '../../model/routes.ts';
 import { oneOf, searchOf } from '../../model/search.ts';
 import { lacksFactor, sessionQuery } from '../../model/session.ts';
@@ -13,7 +14,7 @@ export const securityRoute = createRoute({
   validateSearch: searchOf({
     dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others', 'passkey']),
   }),
-  loader: ({ context }) => load(context, sessionsQuery, passkeysQuery),
+  loader: () => load(sessionsQuery, passkeysQuery),
   component: lazyPage(() => import('./security-page.tsx'), 'SecurityPage'),
 });
 
@@ -21,8 +22,8 @@ export const securityRoute = createRoute({
 export const secondFactorRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/second-factor',
-  beforeLoad: async ({ context }) => {
-    const session = await context.queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
+  beforeLoad: async () => {
+    const session = await queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
     if (!session) throw redirect({ to: '/sign-in' });
     if (!lacksFactor(session)) throw redirect({ to: '/' });
   },

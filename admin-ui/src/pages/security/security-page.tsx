@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../model/client.ts';
 import { NewPasswordField } from '../../model/credential-fields.tsx';
+import { queryClient } from '../../model/query-client.ts';
 import { roleNames, sessionQuery, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -115,7 +115,6 @@ function ChangeName({ onClose }: { readonly onClose: () => void }) {
   const { user } = useSession();
   const draft = useDraft('security/name', { name: user.name }, { name: 'Name' });
   const { name } = draft.values;
-  const queryClient = useQueryClient();
   return (
     <Dialog open onClose={onClose} title="Change your name" size="s">
       <Form

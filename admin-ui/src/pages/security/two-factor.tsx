@@ -1,25 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { encode } from 'uqr';
 import { type Answer, call } from '../../model/client.ts';
-import { passkeysQuery, sessionsQuery } from '../../model/queries.ts';
-import { sessionQuery, useSession } from '../../model/session.ts';
+import { queryClient } from '../../model/query-client.ts';
+import { useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { ConfirmDialog, SecretFlow } from '../../ui/dialog.tsx';
 import type { Shown } from '../../ui/dialog-button.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import s from './two-factor.module.css';
-
-/** What a new factor changes. It is asked for again once the recovery codes are closed: that may leave the page. */
-export const useFactorsChanged = () => {
-  const queryClient = useQueryClient();
-  return () =>
-    Promise.all(
-      [passkeysQuery, sessionQuery, sessionsQuery].map(({ queryKey }) =>
-        queryClient.invalidateQueries({ queryKey }),
-      ),
-    );
-};
 
 interface CodesFlowProps extends Shown {
   readonly title: string;
@@ -29,7 +17,6 @@ interface CodesFlowProps extends Shown {
 
 /** A change that makes recovery codes. */
 export function CodesFlow({ codesTitle, ...flow }: CodesFlowProps) {
-  const changed = useFactorsChanged();
   return (
     <SecretFlow
       {...flow}
@@ -43,7 +30,8 @@ export function CodesFlow({ codesTitle, ...flow }: CodesFlowProps) {
           </p>
         ),
       })}
-      onEnd={() => void changed().then(flow.onClose)}
+      // The new session may leave the page, so it is asked for once the codes are closed.
+      onEnd={() => void queryClient.invalidateQueries().then(flow.onClose)}
     />
   );
 }

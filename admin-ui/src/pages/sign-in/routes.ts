@@ -1,5 +1,6 @@
 import { createRoute, redirect } from '@tanstack/react-router';
 import { lazyPage } from '../../model/lazy-page.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { rootRoute } from '../../model/routes.ts';
 import { oneOf, searchOf } from '../../model/search.ts';
 import { sessionQuery } from '../../model/session.ts';
@@ -14,9 +15,9 @@ export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: signInSearch,
-  beforeLoad: async ({ context }) => {
+  beforeLoad: async () => {
     // The form reports an unreachable server.
-    const session = await context.queryClient.ensureQueryData(sessionQuery).catch(() => null);
+    const session = await queryClient.ensureQueryData(sessionQuery).catch(() => null);
     if (session) throw redirect({ to: '/' });
   },
   component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),

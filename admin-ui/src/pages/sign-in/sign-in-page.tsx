@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { Building2, Fingerprint } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -20,11 +19,10 @@ import signInPageCss from './sign-in-page.module.css';
 export function SignInPage() {
   const { next, why } = useSearch({ from: '/sign-in' });
   const [credentials, setCredentials] = useState<Credentials | null>(null);
-  const queryClient = useQueryClient();
   const router = useRouter();
   const [choices, setChoices] = useState<Session | null>(null);
   const start = (session: Session): void => {
-    enter(queryClient, session);
+    enter(session);
     // A path may contain an id of the company it was opened in.
     const sameCompany = choices === null || choices.company.id === session.company.id;
     router.history.push(`/portal${(sameCompany && next) || '/'}`);

@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, call, type Input, useMutation } from '../../model/client.ts';
 import { subscriptionQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { useRefusal } from '../../model/session.ts';
 import { managedReason, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { LinkButton } from '../../ui/button.tsx';
@@ -100,7 +101,6 @@ export function EditSubscriptionPage() {
 function Edit({ subscription }: { readonly subscription: Subscription }) {
   const { id } = subscription;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const refusal = useRefusal('developer') ?? managedReason(subscription);
   const form = `subscriptions/${id}`;
   const draft = useDraft(form, draftOf(subscription), draftLabels, ['headers']);

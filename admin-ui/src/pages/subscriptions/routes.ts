@@ -25,14 +25,14 @@ export const subscriptionsRoute = createRoute({
     page: anyNumber,
     dialog: oneOf(['catch-up']),
   }),
-  loader: ({ context }) => load(context, subscriptionsQuery),
+  loader: () => load(subscriptionsQuery),
   component: lazyPage(() => import('./subscriptions-page.tsx'), 'SubscriptionsPage'),
 });
 
 export const newSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/new',
-  loader: ({ context }) => load(context, subscriptionsQuery, eventTypesQuery),
+  loader: () => load(subscriptionsQuery, eventTypesQuery),
   component: lazyPage(() => import('./edit-subscription-pages.tsx'), 'NewSubscriptionPage'),
 });
 
@@ -48,7 +48,6 @@ export const subscriptionRoute = createRoute({
   }),
   loader: ({ context, params: { id } }) =>
     load(
-      context,
       subscriptionQuery(id),
       deliveriesQuery({ subscription: id }, 8),
       replaysQuery(id),
@@ -62,6 +61,6 @@ export const editSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/$id/edit',
   params: pathIds('id'),
-  loader: ({ context, params }) => load(context, subscriptionQuery(params.id), eventTypesQuery),
+  loader: ({ params }) => load(subscriptionQuery(params.id), eventTypesQuery),
   component: lazyPage(() => import('./edit-subscription-pages.tsx'), 'EditSubscriptionPage'),
 });

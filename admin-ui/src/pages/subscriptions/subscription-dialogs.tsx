@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play, Power, Trash2 } from 'lucide-react';
 import { call } from '../../model/client.ts';
 import { subscriptionQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { RotateSecret } from '../../model/rotate-secret.tsx';
 import { useRefusal } from '../../model/session.ts';
 import { nameOf, type Subscription } from '../../model/subscriptions.ts';
@@ -71,12 +71,13 @@ export function DisableDialog({ open, subscription, onClose }: SubscriptionDialo
 
 export function DeleteDialog({ subscription, ...shown }: SubscriptionDialogProps) {
   const { id, health, managedBy } = subscription;
-  const queryClient = useQueryClient();
   const navigate = useNavigate();
   const name = nameOf(subscription);
   const leave = async (): Promise<void> => {
+    void queryClient.invalidateQueries({ refetchType: 'none' });
     await navigate({ to: '/subscriptions' });
-    queryClient.removeQueries({ queryKey: subscriptionQuery(id).queryKey });
+    queryClient.removeQueries(subscriptionQuery(id));
+    void queryClient.invalidateQueries();
   };
   const traffic = health.succeeded24h + health.failed24h;
   const pending = health.waiting + health.held;

@@ -16,6 +16,6 @@ export const teamRoute = createRoute({
     member: anyNumber,
     dialog: oneOf(['invite', 'role', 'remove', 'password', 'factor']),
   }),
-  loader: ({ context }) => load(context, teamQuery),
+  loader: () => load(teamQuery),
   component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 });

@@ -10,6 +10,6 @@ export const usageRoute = createRoute({
   staticData: pageLink('Integrate', 'API usage', Gauge, 'viewer', 'limits refused requests export csv'),
   validateSearch: usageSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => load(context, ...usageDays(deps).queries),
+  loader: ({ deps }) => load(...usageDays(deps).queries),
   component: lazyPage(() => import('./usage-page.tsx'), 'UsagePage'),
 });
