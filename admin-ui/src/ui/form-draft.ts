@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { kept } from './kept.ts';
 
 /** What a `Form` shows of its draft. */
 export interface FormDraft {
@@ -50,34 +51,36 @@ export const useDraft = <Values extends object>(
   labels: Readonly<Record<keyof Values, string>>,
   secret: readonly (keyof Values)[] = [],
 ): Draft<Values> => {
-  const [kept, setKept] = useState(() => restore(form, stored));
-  if (kept.form !== form) setKept(restore(form, stored));
+  const [state, setState] = useState(() => restore(form, stored));
+  if (state.form !== form) setState(restore(form, stored));
   const names = Object.keys(stored) as (keyof Values & string)[];
-  const { base, values, conflicting } = follow(kept, stored, names);
+  const { base, values, conflicting } = follow(state, stored, names);
   const changed = names.filter((name) => !isSame(values[name], base[name]));
   const set = (change: Partial<Values>): void =>
-    setKept((before) => {
+    setState((before) => {
       const now = follow(before, stored, names);
       return { ...before, base: now.base, values: { ...now.values, ...change } };
     });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the other values do not change for a form
   useEffect(() => {
     const written = names.filter(
-      (name) => !secret.includes(name) && !isSame(kept.values[name], kept.base[name]),
+      (name) => !secret.includes(name) && !isSame(state.values[name], state.base[name]),
     );
-    writeDraft(
-      kept.form,
+    keptDraft(form).write(
       written.length > 0
-        ? { base: only<Values>(kept.base, written), values: only<Values>(kept.values, written) }
+        ? JSON.stringify({
+            base: only<Values>(state.base, written),
+            values: only<Values>(state.values, written),
+          })
         : null,
     );
-  }, [kept]);
+  }, [state]);
   return {
     form,
     values,
     base,
     changed,
-    isRestored: kept.isRestored && changed.length > 0,
+    isRestored: state.isRestored && changed.length > 0,
     conflicts: conflicting.map((name) => ({
       ...{ name, label: labels[name], stored: stored[name], own: values[name] },
     })),
@@ -88,15 +91,15 @@ export const useDraft = <Values extends object>(
     }),
     settle: (name, keep) => {
       const value = { [name]: stored[name as keyof Values] };
-      setKept({
-        ...kept,
+      setState({
+        ...state,
         base: { ...base, ...value },
         values: keep === 'own' ? values : { ...values, ...value },
       });
     },
     discard: () => {
       forgetDraft(form);
-      setKept({ form, base: stored, values: stored, isRestored: false });
+      setState({ form, base: stored, values: stored, isRestored: false });
     },
   };
 };
@@ -111,7 +114,7 @@ export const changeOf = <Values, Fields extends object>(
 };
 
 const restore = <Values extends object>(form: string, stored: Values): Kept<Values> => {
-  const draft = readDraft(form) as {
+  const draft = JSON.parse(keptDraft(form).read() ?? 'null') as {
     readonly base: Partial<Values>;
     readonly values: Partial<Values>;
   } | null;
@@ -151,36 +154,18 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 const place = 'causeway.draft.';
 let owner = '';
 const placeOf = (form: string): string => `${place}${owner} ${form}`;
+const keptDraft = (form: string) => kept(placeOf(form), 'sessionStorage');
 
 /** Deletes all drafts of others. @param who company and member; null after a sign-out. */
 export const keepDraftsOf = (who: string | null): void => {
   owner = who ?? '';
-  withStorage((storage) => {
-    for (const key of Object.keys(storage))
-      if (key.startsWith(place) && (who === null || !key.startsWith(placeOf('')))) storage.removeItem(key);
-  });
-};
-
-export const forgetDraft = (form: string): void =>
-  withStorage((storage) => storage.removeItem(placeOf(form)));
-
-const writeDraft = (form: string, draft: unknown): void =>
-  draft === null
-    ? forgetDraft(form)
-    : withStorage((storage) => storage.setItem(placeOf(form), JSON.stringify(draft)));
-
-const readDraft = (form: string): unknown => {
-  let text: string | null = null;
-  withStorage((storage) => {
-    text = storage.getItem(placeOf(form));
-  });
-  return JSON.parse(text ?? 'null');
-};
-
-const withStorage = (use: (storage: Storage) => void): void => {
   try {
-    use(sessionStorage);
+    for (const key of Object.keys(sessionStorage))
+      if (key.startsWith(place) && (who === null || !key.startsWith(placeOf(''))))
+        sessionStorage.removeItem(key);
   } catch {
-    // Without storage, or beyond its quota, the changes last as long as the form.
+    // Without storage, there are none.
   }
 };
+
+export const forgetDraft = (form: string): void => keptDraft(form).write(null);

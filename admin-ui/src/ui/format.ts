@@ -69,18 +69,8 @@ export const bytes = (count: number): string =>
 const fixed = (value: number, digits: number): string =>
   value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-const dates = (options: Intl.DateTimeFormatOptions) => {
-  let made: { readonly timeZone: string; readonly formatter: Intl.DateTimeFormat } | undefined;
-  return () => {
-    const timeZone = zone();
-    if (made?.timeZone !== timeZone)
-      made = {
-        timeZone,
-        formatter: new Intl.DateTimeFormat(locale, { hourCycle: 'h23', timeZone, ...options }),
-      };
-    return made.formatter;
-  };
-};
+const dates = (options: Intl.DateTimeFormatOptions) =>
+  onFirstUse(() => new Intl.DateTimeFormat(locale, { hourCycle: 'h23', timeZone: zone(), ...options }));
 
 const day = dates({ month: 'short', day: 'numeric' });
 const clock = dates({ hour: '2-digit', minute: '2-digit' });

@@ -1,16 +1,19 @@
-/** A choice that this browser keeps. A browser without storage forgets it with the page. */
-export const kept = (key: string) => ({
+/**
+ * A text that this browser keeps, or this tab if it is in the `sessionStorage`. Without storage, or beyond its quota, it is
+ * forgotten with the page.
+ */
+export const kept = (key: string, storage: 'localStorage' | 'sessionStorage' = 'localStorage') => ({
   read: (withoutStorage: string | null = null): string | null => {
     try {
-      return localStorage.getItem(key);
+      return window[storage].getItem(key);
     } catch {
       return withoutStorage;
     }
   },
   write: (value: string | null): void => {
     try {
-      if (value === null) localStorage.removeItem(key);
-      else localStorage.setItem(key, value);
+      if (value === null) window[storage].removeItem(key);
+      else window[storage].setItem(key, value);
     } catch {
       // Nothing is kept.
     }

@@ -4,11 +4,9 @@ export const zoneChoices = ['local', 'utc'] as const;
 export type ZoneChoice = (typeof zoneChoices)[number];
 
 const keptZone = kept('causeway.zone');
-let chosen: ZoneChoice | undefined;
 
-/** Whose time zone the dates are in. */
-export const zoneChoice = (): ZoneChoice =>
-  (chosen ??= zoneChoices.find((one) => one === keptZone.read()) ?? 'local');
+/** Whose time zone the dates are in, until the page is loaded again. */
+export const chosenZone: ZoneChoice = zoneChoices.find((one) => one === keptZone.read()) ?? 'local';
 
 /** Loads the page again, so that no time of the zone before is left. */
 export const chooseZone = (choice: ZoneChoice): void => {
@@ -20,7 +18,10 @@ export const chooseZone = (choice: ZoneChoice): void => {
 export const zoneOf = (choice: ZoneChoice): string =>
   choice === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export const zone = (): string => zoneOf(zoneChoice());
+let shown: string | undefined;
+
+/** Stays the same though the device travels, as the formatters do. */
+export const zone = (): string => (shown ??= zoneOf(chosenZone));
 
 /** `Buenos Aires` for `America/Argentina/Buenos_Aires`. */
 export const cityOf = (name: string): string => (name.split('/').at(-1) ?? name).replaceAll('_', ' ');

@@ -13,7 +13,7 @@ import {
   ShieldCheck,
   Sun,
 } from 'lucide-react';
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import { call } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
 import { latestNoticesQuery } from '../../model/queries.ts';
@@ -31,7 +31,7 @@ import { kept } from '../../ui/kept.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toastError } from '../../ui/toast.ts';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
-import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../ui/zone.ts';
+import { chooseZone, chosenZone, cityOf, type ZoneChoice, zoneChoices, zoneOf } from '../../ui/zone.ts';
 import s from './header-menus.module.css';
 
 export function HeaderMenus() {
@@ -50,7 +50,7 @@ function UserMenu() {
   const name = nameOfMember(user);
   const navigate = useNavigate();
   const signOut = useSignOut();
-  const shownTheme = useTheme();
+  const [shownTheme, setTheme] = useState(themeOfPage);
   return (
     <>
       <Menu
@@ -88,13 +88,16 @@ function UserMenu() {
             id: choice,
             label: zoneLabels[choice],
             detail: choice === 'utc' ? undefined : cityOf(zoneOf(choice)),
-            icon: choice === zoneChoice() ? <Check /> : <Clock />,
+            icon: choice === chosenZone ? <Check /> : <Clock />,
             onSelect: () => chooseZone(choice),
           })),
           ...themes.map(({ theme, label, Icon }) => ({
             label,
             icon: theme === shownTheme ? <Check /> : <Icon />,
-            onSelect: () => setTheme(theme),
+            onSelect: () => {
+              showTheme(theme);
+              setTheme(theme);
+            },
           })),
           'separator',
           { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
@@ -190,27 +193,19 @@ function Bell() {
   );
 }
 
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = (typeof themes)[number]['theme'];
 
 const keptTheme = kept('causeway.theme');
-const listeners = new Set<() => void>();
 
-const read = (): Theme => {
+/** As `theme-init.js` has set it. */
+const themeOfPage = (): Theme => {
   const { theme } = document.documentElement.dataset;
   return theme === 'light' || theme === 'dark' ? theme : 'system';
 };
 
-export const setTheme = (theme: Theme): void => {
+const showTheme = (theme: Theme): void => {
   const { dataset } = document.documentElement;
   if (theme === 'system') delete dataset.theme;
   else dataset.theme = theme;
   keptTheme.write(theme === 'system' ? null : theme);
-  for (const listener of listeners) listener();
-};
-
-export const useTheme = (): Theme => useSyncExternalStore(subscribe, read);
-
-const subscribe = (listener: () => void): (() => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 };
