@@ -186,9 +186,6 @@ export const getAttempt = defineOperation({
           body: z.string().nullable().meta({
             description: 'Byte for byte what was signed and sent; null if the event is no longer kept.',
           }),
-          signedBefore: z.object({ hex: z.string(), standard: z.string() }).meta({
-            description: 'The start of the signature input of each kind; the bytes of the body follow.',
-          }),
         }),
         masked: z.boolean().meta({ description: 'Bodies are masked, so they differ from what was signed.' }),
       }),

@@ -13,7 +13,6 @@ const share = z.object({
   id,
   deliveryId: z.string(),
   createdBy: z.string(),
-  createdById: id.nullable(),
   createdUtc: instant,
   expiresUtc: instant,
   opened: z.int().min(0),

@@ -34,9 +34,6 @@ export const getUsage = defineOperation({
     200: {
       schema: z.object({
         range: z.enum(ranges),
-        fromUtc: instant,
-        untilUtc: instant,
-        stepMinutes: z.int().min(1),
         buckets: z.array(
           z.object({
             ...ofBucket,
@@ -131,18 +128,7 @@ export const getAttention = defineOperation({
     200: {
       schema: z.object({
         offCount: count,
-        off: z
-          .array(
-            z.object({
-              id,
-              name: z.string().nullable(),
-              url: z.string(),
-              /** Events since then were not delivered. */
-              disabledUtc: instant,
-              held: count,
-            }),
-          )
-          .max(20),
+        onlyOffId: id.nullable().meta({ description: 'The one that is off, if there is only one.' }),
         failingCount: count.meta({ description: 'Enabled ones that get one attempt at a time.' }),
         unverifiedCount: count.meta({ description: 'Those that wait for verification.' }),
         /** Enabled subscriptions whose held deliveries or missed events wait for a member's decision. */
@@ -150,7 +136,6 @@ export const getAttention = defineOperation({
           subscriptions: count,
           held: count,
           missed: count,
-          firstId: id.nullable(),
         }),
       }),
     },

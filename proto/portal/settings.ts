@@ -32,7 +32,7 @@ export const beginImport = defineOperation({
   method: 'POST',
   path: '/settings/imports',
   role: 'developer',
-  body: z.strictObject({ created: steps, changed: steps, deleted: steps }),
+  body: z.strictObject({ created: steps, changed: steps }),
   answers: { 204: { schema: null } },
 });
 

@@ -28,26 +28,21 @@ const groups: readonly Group[] = [
 ];
 
 interface KindChoicesProps {
-  readonly offered: readonly { readonly kind: NoticeKind; readonly title: string }[];
+  readonly offered: readonly { readonly kind: NoticeKind }[];
   readonly chosen: readonly NoticeKind[];
   readonly onChange: (kinds: readonly NoticeKind[], on: boolean) => void;
 }
 
-/** Choices of single kinds, from before kinds were grouped, stay until the group is changed, and are named. */
 export function KindChoices({ offered, chosen, onChange }: KindChoicesProps) {
   return groups.map(({ label, description, kinds }) => {
     const own = offered.filter(({ kind }) => kinds.includes(kind));
     if (own.length === 0) return null;
-    const on = own.filter(({ kind }) => chosen.includes(kind));
-    const isPart = on.length > 0 && on.length < own.length;
     return (
       <Checkbox
         key={label}
         label={label}
-        description={
-          isPart ? `${description} Now only: ${on.map(({ title }) => title).join(', ')}.` : description
-        }
-        checked={on.length === own.length}
+        description={description}
+        checked={own.every(({ kind }) => chosen.includes(kind))}
         onChange={(event) =>
           onChange(
             own.map(({ kind }) => kind),

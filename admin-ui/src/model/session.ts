@@ -52,13 +52,6 @@ const nobody: Session = {
   baseUrl: null,
 };
 
-export const roleNames: Readonly<Record<Role, string>> = {
-  viewer: 'viewer',
-  developer: 'developer',
-  admin: 'admin',
-  owner: 'owner',
-};
-
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, developer: 1, admin: 2, owner: 3 };
 
 export const roleAtLeast = (role: Role, least: Role): boolean => ranks[role] >= ranks[least];

@@ -31,9 +31,6 @@ export const getUsage = (access: Access) =>
     const shown: readonly Bucket[] = lookupsApart ? [...counted, 'lookup'] : counted;
     return json(200, {
       range,
-      fromUtc: new Date(fromMs).toISOString(),
-      untilUtc: new Date(untilMs).toISOString(),
-      stepMinutes: step,
       buckets: shown.map((bucket) => {
         const ofBucket = rows.filter((row) => row.bucket === bucket);
         const points = Array.from({ length: total / step }, (_, at) => ({

@@ -369,7 +369,6 @@ describe('one attempt', () => {
       body: encodeEnvelope(event).toString(),
       timestamp: '1768469400',
       signature: `sha256=${'5f'.repeat(32)}`,
-      signedBefore: { hex: '1768469400.', standard: `${event.event_id}.1768469400.` },
     });
   });
 

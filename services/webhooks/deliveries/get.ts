@@ -111,10 +111,6 @@ const attemptAnswer = (row: DeliveryAttemptRow, body: string | null, masked: boo
       body,
       timestamp,
       signature: header(headers, 'x-webhook-signature'),
-      signedBefore: {
-        hex: `${timestamp}.`,
-        standard: `${header(headers, 'webhook-id')}.${header(headers, 'webhook-timestamp')}.`,
-      },
     },
     response: response && {
       headers: response.headers,

@@ -201,7 +201,6 @@ const shareAnswer = (row: ShareRow) => ({
   id: row.share_id,
   deliveryId: deliveryIdOf(row),
   createdBy: row.created_by,
-  createdById: row.created_by_id,
   createdUtc: row.created_utc,
   expiresUtc: row.expires_utc,
   opened: row.opened,

@@ -114,28 +114,15 @@ export const getAttention = ({ db }: WebhooksContext) =>
     const undecided = records
       .filter(({ enabled }) => enabled === 1)
       .map((one) => ({
-        id: one.subscription_id,
         held: one.held_deliveries,
         missed: missedBy.get(one.subscription_id) ?? 0,
       }))
       .filter(({ held, missed }) => held + missed > 0);
     const unverified = records.filter(({ verification }) => verification === 'pending');
-    const off = records
-      .flatMap((one) =>
-        one.enabled === 0 && one.auto_disabled === 1 && one.disabled_utc
-          ? [{ ...one, disabled_utc: one.disabled_utc }]
-          : [],
-      )
-      .sort((a, b) => b.disabled_utc.getTime() - a.disabled_utc.getTime());
+    const off = records.filter((one) => one.enabled === 0 && one.auto_disabled === 1);
     return json(200, {
       offCount: off.length,
-      off: off.slice(0, maxListed).map((subscription) => ({
-        id: subscription.subscription_id,
-        name: subscription.name,
-        url: subscription.url,
-        disabledUtc: subscription.disabled_utc.toISOString(),
-        held: subscription.held_deliveries,
-      })),
+      onlyOffId: off.length === 1 ? off[0]!.subscription_id : null,
       failingCount: records.filter(
         (one) => one.enabled === 1 && one.consecutive_failures >= failuresUntilProbing,
       ).length,
@@ -144,12 +131,9 @@ export const getAttention = ({ db }: WebhooksContext) =>
         subscriptions: undecided.length,
         held: undecided.reduce((sum, one) => sum + one.held, 0),
         missed: undecided.reduce((sum, one) => sum + one.missed, 0),
-        firstId: undecided[0]?.id ?? null,
       },
     });
   });
-
-const maxListed = 20;
 
 /** Test deliveries have no rows, so those sent from the portal are found in the audit log. */
 export const getFirstDeliverySteps = ({ db }: WebhooksContext) =>

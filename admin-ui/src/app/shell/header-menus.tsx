@@ -17,7 +17,7 @@ import { useState } from 'react';
 import { call } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
 import { latestNoticesQuery } from '../../model/queries.ts';
-import { roleNames, useSession, useSignOut } from '../../model/session.ts';
+import { useSession, useSignOut } from '../../model/session.ts';
 import {
   CompanyCode,
   type OtherCompany,
@@ -67,7 +67,7 @@ function UserMenu() {
             </p>
             {user.name !== '' && <p className={s.email}>{user.email}</p>}
             <p className={s.company}>
-              {company.name} <Badge tone="accent">{roleNames[user.role]}</Badge>
+              {company.name} <Badge tone="accent">{user.role}</Badge>
             </p>
           </>
         }

@@ -79,7 +79,7 @@ export function PlanCard(props: PlanCardProps) {
         );
       }
       const made = chosen.filter(({ action }) => action === 'new').length;
-      await call('beginImport', { body: { created: made, changed: chosen.length - made, deleted: 0 } });
+      await call('beginImport', { body: { created: made, changed: chosen.length - made } });
       const shown: string[] = [];
       for (const [at, step] of steps.entries()) {
         if (!chosen.includes(step)) continue;

@@ -20,19 +20,18 @@ import { RevokeKey } from './key-dialogs.tsx';
 
 export function KeysPage() {
   const { dialog, preset, revoke, ...search } = useSearch({ from: '/in/keys' });
-  const { key, ...wanted } = search;
-  const { show, q, cursor } = wanted;
+  const { show, q, cursor, sort } = search;
   const navigate = useNavigate({ from: '/keys' });
   const refusal = useRefusal('developer');
   const { read, write } = useSession().limits;
   const limited = useLimitedKeys();
-  const keys = useQuery({ ...keysPageQuery(wanted), placeholderData: keepPreviousData });
+  const keys = useQuery({ ...keysPageQuery(search), placeholderData: keepPreviousData });
   const shown = keys.data?.keys;
   const open = (dialogs: { dialog?: 'create'; revoke?: number }): void =>
     void navigate({ search: { ...search, ...dialogs } });
   const close = (): void => void navigate({ search, replace: true });
   const set = (change: KeySearch): void =>
-    void navigate({ search: { ...wanted, cursor: undefined, ...change }, replace: true });
+    void navigate({ search: { ...search, cursor: undefined, ...change }, replace: true });
   const create = (
     <Button
       variant="primary"
@@ -70,9 +69,9 @@ export function KeysPage() {
             <SearchBox label="Search keys" value={q} onChange={(q) => set({ q })} />
             <Filter
               label="Order"
-              value={wanted.sort ?? 'newest'}
+              value={sort ?? 'newest'}
               options={sortOptions}
-              onChange={(sort) => set({ sort: sort === 'newest' ? undefined : sort })}
+              onChange={(by) => set({ sort: by === 'newest' ? undefined : by })}
             />
           </Toolbar>
         )}
@@ -80,7 +79,6 @@ export function KeysPage() {
           query={keys}
           keys={shown}
           refusal={refusal}
-          marked={key}
           limited={limited}
           onRevoke={(one) => open({ revoke: one.id })}
           emptyState={
@@ -101,11 +99,11 @@ export function KeysPage() {
           }
         />
         <Pager
-          first={wanted.sort === undefined ? 'Newest' : 'First'}
-          next={wanted.sort === undefined ? 'Older' : 'Next'}
+          first={sort === undefined ? 'Newest' : 'First'}
+          next={sort === undefined ? 'Older' : 'Next'}
           cursor={cursor}
           page={keys.data}
-          onPage={(to) => void navigate({ search: { ...wanted, cursor: to } })}
+          onPage={(to) => void navigate({ search: { ...search, cursor: to } })}
         />
       </Card>
       <CreateKey open={dialog === 'create' && refusal === undefined} preset={preset} onClose={close} />
@@ -127,13 +125,12 @@ interface KeyTableProps {
   readonly query: UseQueryResult;
   readonly keys: readonly ApiKey[] | undefined;
   readonly refusal: string | undefined;
-  readonly marked: number | undefined;
   readonly limited: readonly LimitedKey[];
   readonly onRevoke: (key: ApiKey) => void;
   readonly emptyState: ReactNode;
 }
 
-function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState }: KeyTableProps) {
+function KeyTable({ query, keys, refusal, limited, onRevoke, emptyState }: KeyTableProps) {
   const now = useNow();
   const refused = new Map(limited.map((one) => [one.id, one.limited]));
   const columns: readonly Column<ApiKey>[] = [
@@ -200,7 +197,6 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
       query={query}
       rows={keys}
       rowKey={(key) => key.id}
-      selected={(key) => key.id === marked}
       emptyState={emptyState}
     />
   );

@@ -26,7 +26,6 @@ const keysSearch = searchOf({
   q: anyText,
   sort: oneOf(keySorts),
   cursor: anyText,
-  key: anyNumber,
   dialog: oneOf(['create']),
   preset: oneOf(keyPresetNames),
   revoke: anyNumber,

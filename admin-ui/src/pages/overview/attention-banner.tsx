@@ -20,16 +20,15 @@ export function AttentionBanner() {
   const incidents = useQuery(incidentsQuery()).data?.incidents ?? [];
   const names = useSubscriptionNames();
   if (!attention) return null;
-  const { offCount, off, unverifiedCount, undecided } = attention;
+  const { offCount, onlyOffId, unverifiedCount, undecided } = attention;
   const subscriptions = (state: 'off' | 'failing' | 'unverified' | 'undecided'): LinkProps => ({
     ...{ to: '/subscriptions', search: { state } },
   });
-  const onlyOff = offCount === 1 ? off[0] : undefined;
   const offItem: Item = {
     count: offCount,
     what: plural(offCount, '# subscription is off', '# subscriptions are off'),
     link: 'View',
-    to: onlyOff ? { to: '/subscriptions/$id', params: { id: onlyOff.id } } : subscriptions('off'),
+    to: onlyOffId === null ? subscriptions('off') : { to: '/subscriptions/$id', params: { id: onlyOffId } },
   };
   const more = incidents.length - mostShown;
   const others: readonly Item[] = [

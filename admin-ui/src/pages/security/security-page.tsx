@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { call } from '../../model/client.ts';
 import { NewPasswordField } from '../../model/credential-fields.tsx';
 import { queryClient } from '../../model/query-client.ts';
-import { roleNames, sessionQuery, useSession } from '../../model/session.ts';
+import { sessionQuery, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { DialogButton, useDialog } from '../../ui/dialog-button.tsx';
@@ -40,7 +40,7 @@ export function SecurityPage() {
           facts={{
             Name: user.name || <Quiet>Not set</Quiet>,
             Email: <Cut text={user.email} />,
-            Role: <Badge tone="accent">{roleNames[user.role]}</Badge>,
+            Role: <Badge tone="accent">{user.role}</Badge>,
           }}
         />
       </Card>

@@ -1,7 +1,7 @@
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../model/client.ts';
 import { hasFactor, nameOfMember } from '../../model/members.ts';
-import { roleAtLeast, roleNames, useRefusal, useSession } from '../../model/session.ts';
+import { roleAtLeast, useRefusal, useSession } from '../../model/session.ts';
 import { Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -55,9 +55,7 @@ export function MemberTable(props: MemberTableProps) {
     {
       header: 'Role',
       phone: 'badge',
-      cell: (member) => (
-        <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{roleNames[member.role]}</Badge>
-      ),
+      cell: (member) => <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{member.role}</Badge>,
     },
     {
       header: 'Second factor',

@@ -4,7 +4,7 @@ import { UserPlus } from 'lucide-react';
 import { type Answer, call } from '../../model/client.ts';
 import { hasFactor, listMembers } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
-import { type Role, roleNames, useRefusal } from '../../model/session.ts';
+import { type Role, useRefusal } from '../../model/session.ts';
 import { SharedLinks, useSharedLinks } from '../../model/shared-links.tsx';
 import { ActButton } from '../../ui/button.tsx';
 import { SecretFlow } from '../../ui/dialog.tsx';
@@ -131,7 +131,7 @@ const columns: readonly Column<Invitation>[] = [
   {
     header: 'Role',
     phone: 'badge',
-    cell: (invitation) => <Badge>{roleNames[invitation.role]}</Badge>,
+    cell: (invitation) => <Badge>{invitation.role}</Badge>,
   },
   {
     header: 'Expires',
