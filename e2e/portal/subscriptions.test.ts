@@ -167,6 +167,22 @@ describe('A subscription', () => {
     await until('both arrive', () => subscriber.received().length === 2);
   });
 
+  test('that fails says how many attempts have failed, also those that do not count', async () => {
+    const { page, team, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    const stored = async () => (await team.owner.browser.ask('GET', `/subscriptions/${id}`)).json;
+    subscriber.behave('status=503');
+    await subscriber.createEvents(30);
+    await until('it fails', async () => (await stored()).failedAttempts > 5);
+    await visit(page, `subscriptions/${id}`, 'Billing');
+    const banner = page.getByRole('alert').filter({ hasText: 'more failure' });
+    await see(banner).toContainText(/\d+ attempts have failed since the last success/);
+    const shown = Number(/(\d+) attempts have failed/.exec(await banner.innerText())?.[1]);
+    const { failedAttempts } = await stored();
+    expect(shown).toBeGreaterThan(5);
+    expect(shown).toBeLessThanOrEqual(failedAttempts);
+  });
+
   test('has its secret rotated with or without an overlap', async () => {
     const { page, subscriber } = await open();
     const { id, signingSecret: first } = await subscriber.subscribe();

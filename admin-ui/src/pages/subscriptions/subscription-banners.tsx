@@ -14,7 +14,8 @@ import type { SubscriptionNoticeProps } from './subscription-rules.tsx';
 
 /** Why it does not get its deliveries. */
 export function OffBanner({ subscription, refusal }: SubscriptionNoticeProps) {
-  const { enabled, disabledReason, disabledUtc, consecutiveFailures, expiresUtc, managedBy } = subscription;
+  const { enabled, disabledReason, disabledUtc, consecutiveFailures, failedAttempts } = subscription;
+  const { expiresUtc, managedBy } = subscription;
   const incident = useIncident(subscription.id);
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
@@ -30,6 +31,11 @@ export function OffBanner({ subscription, refusal }: SubscriptionNoticeProps) {
           </p>
           <IncidentTold incident={incident} />
         </>
+      )}
+      {isBroken && failedAttempts > 0 && (
+        <p>
+          {plural(failedAttempts, '# attempt has failed', '# attempts have failed')} since the last success.
+        </p>
       )}
       {enabled && consecutiveFailures >= failuresUntilProbing && (
         <p>
