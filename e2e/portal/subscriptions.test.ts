@@ -177,7 +177,7 @@ describe('A subscription', () => {
     await visit(page, `subscriptions/${id}`, 'Billing');
     const banner = page.getByRole('alert').filter({ hasText: 'more failure' });
     await see(banner).toContainText(/\d+ attempts have failed since the last success/);
-    const shown = Number(/(\d+) attempts have failed/.exec(await banner.innerText())?.[1]);
+    const shown = Number(/(\d+) attempts have failed/.exec(String(await banner.textContent()))?.[1]);
     const { failedAttempts } = await stored();
     expect(shown).toBeGreaterThan(5);
     expect(shown).toBeLessThanOrEqual(failedAttempts);

@@ -1,5 +1,6 @@
 import { linkOptions } from '@tanstack/react-router';
 import type { Answer } from './client.ts';
+import { deliveryNameOf } from './deliveries.ts';
 
 export type Entry = Answer<'listAudit'>['entries'][number];
 type Action = Entry['action'];
@@ -115,7 +116,6 @@ export const namesTarget = ({ action, actor }: Entry): boolean =>
 export const targetLink = ({ action, target: { kind, id } }: Entry) => {
   if (id === null || /\.(?:removed|deleted|erased)$/.test(action)) return undefined;
   const params = { id: Number(id) };
-  const [event = 0, subscription = 0, replay = 0] = id.split('-').map(Number);
   switch (kind) {
     case 'key':
       return linkOptions({ to: '/keys/$id', params });
@@ -130,10 +130,7 @@ export const targetLink = ({ action, target: { kind, id } }: Entry) => {
     case 'member':
       return linkOptions({ to: '/team', search: { member: params.id } });
     case 'delivery':
-      return linkOptions({
-        to: '/deliveries/$event/$subscription/$replay',
-        params: { event, subscription, replay },
-      });
+      return linkOptions({ to: '/deliveries/$event/$subscription/$replay', params: deliveryNameOf(id) });
     default:
       return undefined;
   }

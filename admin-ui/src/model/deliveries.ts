@@ -92,6 +92,12 @@ export interface DeliveryName {
   readonly replay: number;
 }
 
+/** Of a delivery's id, such as `1042-7-0`. */
+export const deliveryNameOf = (id: string): DeliveryName => {
+  const [event = 0, subscription = 0, replay = 0] = id.split('-').map(Number);
+  return { event, subscription, replay };
+};
+
 export const deliveryParams = ({ event, subscription, replay }: DeliveryName) => ({
   eventId: event,
   subscriptionId: subscription,

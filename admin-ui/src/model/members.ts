@@ -1,3 +1,4 @@
+import { hasWords } from '../ui/format.ts';
 import type { Answer } from './client.ts';
 
 type Member = Answer<'listTeam'>['members'][number];
@@ -6,15 +7,10 @@ type Member = Answer<'listTeam'>['members'][number];
 export const listMembers = (
   members: readonly Member[],
   { q = '', sort }: { readonly q?: string | undefined; readonly sort?: 'idle' | undefined },
-): readonly Member[] => {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  return members
-    .filter((member) => {
-      const text = `${member.name} ${member.email} ${member.role}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    })
+): readonly Member[] =>
+  members
+    .filter(({ name, email, role }) => hasWords(`${name} ${email} ${role}`, q))
     .sort((a, b) => (sort && byLastSignIn(a, b)) || byName(a, b));
-};
 
 export const hasFactor = ({ totpEnabled, passkeys }: Pick<Member, 'totpEnabled' | 'passkeys'>): boolean =>
   totpEnabled || passkeys > 0;

@@ -4,7 +4,6 @@ import { type Answer, operationQuery } from './client.ts';
 import type { eventsSearch } from './search.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
-export const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 export type UsageRange = (typeof ranges)[number];
 
 const liveOptions = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
@@ -101,6 +100,7 @@ export type KeyPresetName = (typeof keyPresetNames)[number];
 
 export type Notice = Answer<'listNotices'>['notices'][number];
 export type Channels = Answer<'getNoticeChannels'>;
+export const channelNames = { webhook: 'Operational webhook', slack: 'Slack' } as const;
 
 export const latestNoticesQuery = operationQuery('listNotices', { query: { limit: 6 } });
 

@@ -5,6 +5,7 @@ import { plural } from '../ui/format.ts';
 import { Quiet, Row, Stack } from '../ui/layout.tsx';
 import { TimeAgo } from '../ui/values.tsx';
 import { call, operationQuery } from './client.ts';
+import { deliveryNameOf } from './deliveries.ts';
 
 /** The links to deliveries that work, of one delivery or of all. Only developers may see them. */
 export const useSharedLinks = (deliveryId?: string) =>
@@ -18,38 +19,35 @@ export function SharedLinks({ deliveryId }: { readonly deliveryId?: string }) {
   return (
     <Stack gap="s">
       {deliveryId !== undefined && <strong>Links that work</strong>}
-      {shares.map((share) => {
-        const [event = 0, subscription = 0, replay = 0] = share.deliveryId.split('-').map(Number);
-        return (
-          <Row key={share.id} justify="space-between" nowrap>
-            <span>
-              {deliveryId === undefined && (
-                <Link to="/deliveries/$event/$subscription/$replay" params={{ event, subscription, replay }}>
-                  Delivery {share.deliveryId}
-                </Link>
-              )}{' '}
-              <bdi>{share.createdBy}</bdi>, ends <TimeAgo time={share.expiresUtc} />
-              <br />
-              <Quiet small>
-                {share.opened === 0 ? 'Never opened' : `Opened ${plural(share.opened, '# time')}`}
-                {share.lastOpenedUtc !== null && (
-                  <>
-                    , last <TimeAgo time={share.lastOpenedUtc} />
-                  </>
-                )}
-              </Quiet>
-            </span>
-            <ActButton
-              size="s"
-              aria-label={`Revoke link to delivery ${share.deliveryId}`}
-              act={() => call('revokeDeliveryShare', { params: { id: share.id } })}
-              done="Link revoked"
-            >
-              Revoke link
-            </ActButton>
-          </Row>
-        );
-      })}
+      {shares.map((share) => (
+        <Row key={share.id} justify="space-between" nowrap>
+          <span>
+            {deliveryId === undefined && (
+              <Link to="/deliveries/$event/$subscription/$replay" params={deliveryNameOf(share.deliveryId)}>
+                Delivery {share.deliveryId}
+              </Link>
+            )}{' '}
+            <bdi>{share.createdBy}</bdi>, ends <TimeAgo time={share.expiresUtc} />
+            <br />
+            <Quiet small>
+              {share.opened === 0 ? 'Never opened' : `Opened ${plural(share.opened, '# time')}`}
+              {share.lastOpenedUtc !== null && (
+                <>
+                  , last <TimeAgo time={share.lastOpenedUtc} />
+                </>
+              )}
+            </Quiet>
+          </span>
+          <ActButton
+            size="s"
+            aria-label={`Revoke link to delivery ${share.deliveryId}`}
+            act={() => call('revokeDeliveryShare', { params: { id: share.id } })}
+            done="Link revoked"
+          >
+            Revoke link
+          </ActButton>
+        </Row>
+      ))}
     </Stack>
   );
 }

@@ -1,4 +1,5 @@
 import { failuresUntilProbing } from '@causeway/proto/delivery-states';
+import { hasWords } from '../ui/format.ts';
 import type { Tone } from '../ui/values.tsx';
 import type { Answer } from './client.ts';
 
@@ -65,17 +66,13 @@ interface SubscriptionSearch {
 export const listSubscriptions = (
   all: readonly Subscription[],
   { q = '', state, sort = 'trouble' }: SubscriptionSearch,
-): readonly Subscription[] => {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  return all
-    .filter((one) => {
-      if (state !== undefined && !matches(one, state)) return false;
-      const text =
-        `${one.name ?? ''} ${one.url} ${one.managedBy ?? ''} ${one.eventTypes.join(' ')}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    })
+): readonly Subscription[] =>
+  all
+    .filter((one) => state === undefined || matches(one, state))
+    .filter((one) =>
+      hasWords(`${one.name ?? ''} ${one.url} ${one.managedBy ?? ''} ${one.eventTypes.join(' ')}`, q),
+    )
     .sort((a, b) => orders[sort](a, b) || byName(a, b));
-};
 
 const byName = (a: Subscription, b: Subscription): number => nameOf(a).localeCompare(nameOf(b));
 const trouble: Readonly<Record<SubscriptionState, number>> = {

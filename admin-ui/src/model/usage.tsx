@@ -4,12 +4,29 @@ import { BarChart } from '../ui/chart.tsx';
 import { number, plural, shortNumber } from '../ui/format.ts';
 import { Card } from '../ui/layout.tsx';
 import { Loaded, Skeleton } from '../ui/states.tsx';
+import { Segmented } from '../ui/toolbar.tsx';
 import { wallTime } from '../ui/zone.ts';
 import type { Answer } from './client.ts';
+import { ranges, type UsageRange } from './queries.ts';
 import s from './usage.module.css';
 
 type Usage = Answer<'getUsage'>;
 type KeyBucket = Usage['keys'][number]['buckets'][number];
+
+interface RangeChoiceProps {
+  readonly value: UsageRange;
+  readonly onChange: (range: UsageRange) => void;
+}
+
+export const RangeChoice = (props: RangeChoiceProps) => (
+  <Segmented
+    label="Period"
+    options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
+    {...props}
+  />
+);
+
+const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
 const refusedText = (count: number): string => plural(count, '# refused', '# refused');
 

@@ -8,6 +8,7 @@ import { nameOfMember } from '../../model/members.ts';
 import { type Found, placeOf, useFound } from '../../model/records.tsx';
 import { roleAtLeast, useSession, useSignOut } from '../../model/session.ts';
 import { type Choice, Combobox } from '../../ui/combobox.tsx';
+import { hasWords } from '../../ui/format.ts';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import s from './command-menu.module.css';
 import { useLinkedPages } from './navigation.tsx';
@@ -52,24 +53,23 @@ const useCommands = (text: string): { commands: readonly Choice[]; isPending: bo
   const { records, isPending: searches } = useRecords(text);
   const { found, isPending: finds } = useFoundChoices(text);
   const isPending = searches || finds;
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return { commands: [...pages, ...actions], isPending: false };
-  const first = words[0] ?? '';
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return { commands: [...pages, ...actions], isPending: false };
   const hits = [...pages, ...actions, ...records]
-    .filter((command) => words.every((word) => command.words.includes(word)))
-    .sort((a, b) => rank(b, text, first) - rank(a, text, first))
+    .filter(({ words }) => hasWords(words, wanted))
+    .sort((a, b) => rank(b, wanted) - rank(a, wanted))
     .slice(0, 40);
   // What payloads may hold is no hit: the lists of events and deliveries filter by it.
   const isHit = ({ target }: Found): boolean => !('email' in target || 'external' in target);
-  const isNamed = hits[0] && rank(hits[0], text, first) > 0;
+  const isNamed = hits[0] && rank(hits[0], wanted) > 0;
   // Enter opens the first: what bears the name, then what the server found, then what contains the words.
   const sure = found.filter(isHit);
   return { commands: isNamed ? [...hits, ...sure] : [...sure, ...hits], isPending };
 };
 
 /** The whole name before its beginning, and that before any place. */
-const rank = ({ label, words }: SearchedCommand, text: string, first: string): number =>
-  label.toLowerCase() === text.trim().toLowerCase() ? 2 : Number(words.startsWith(first));
+const rank = ({ label, words }: SearchedCommand, wanted: string): number =>
+  label.toLowerCase() === wanted ? 2 : Number(words.startsWith(wanted.split(/\s+/)[0] ?? ''));
 
 const searched = (
   kind: string,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, type Input } from '../../model/client.ts';
 import { KindChoices } from '../../model/kind-choices.tsx';
-import { type Channels, noticeChannelsQuery } from '../../model/queries.ts';
+import { type Channels, channelNames, noticeChannelsQuery } from '../../model/queries.ts';
 import { queryClient } from '../../model/query-client.ts';
 import { ActButton } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
@@ -16,7 +16,6 @@ import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 type Channel = Channels['channels'][number];
 type ChannelName = Channel['channel'];
 
-const names: Readonly<Record<ChannelName, string>> = { webhook: 'Operational webhook', slack: 'Slack' };
 const descriptions: Readonly<Record<ChannelName, string>> = {
   webhook:
     'Signed posts of the types operational.*, with a secret of their own. The contract describes them.',
@@ -85,7 +84,7 @@ function ChannelCard(props: ChannelProps) {
       name={name}
       size="s"
       dialog={(shown) => (
-        <Dialog {...shown} title={names[name]} description={descriptions[name]}>
+        <Dialog {...shown} title={channelNames[name]} description={descriptions[name]}>
           <ChannelForm {...props} onClose={shown.onClose} />
         </Dialog>
       )}
@@ -95,7 +94,7 @@ function ChannelCard(props: ChannelProps) {
   );
   return (
     <Card
-      title={names[name]}
+      title={channelNames[name]}
       description={channel ? <Cut text={channel.url} /> : descriptions[name]}
       actions={
         channel ? (
@@ -128,7 +127,7 @@ function ChannelCard(props: ChannelProps) {
               dialog={(shown) => (
                 <ConfirmDialog
                   {...shown}
-                  title={`Remove ${names[name]}?`}
+                  title={`Remove ${channelNames[name]}?`}
                   confirm="Remove channel"
                   danger
                   act={() => change({ url: null })}
@@ -184,7 +183,7 @@ function ChannelForm(props: ChannelProps & { readonly onClose: () => void }) {
       onCancel={onClose}
     >
       <Field
-        label={`URL of ${names[name]}`}
+        label={`URL of ${channelNames[name]}`}
         name="url"
         hint={channel && isSecret ? `Now ${channel.url}. Leave it empty to keep it.` : undefined}
       >

@@ -3,18 +3,11 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Ban, Pencil, RotateCw } from 'lucide-react';
 import { call, useMutation } from '../../model/client.ts';
 import { type KeyChange, KeyForm } from '../../model/key-form.tsx';
-import {
-  keyQuery,
-  keyUseQuery,
-  rangeLabels,
-  ranges,
-  type UsageRange,
-  usageQuery,
-} from '../../model/queries.ts';
+import { keyQuery, keyUseQuery, type UsageRange, usageQuery } from '../../model/queries.ts';
 import { queryClient } from '../../model/query-client.ts';
 import { type ApiKey, keyState, scopeWords } from '../../model/scopes.ts';
 import { useRefusal } from '../../model/session.ts';
-import { BucketBar, bucketLabels, UsageChart } from '../../model/usage.tsx';
+import { BucketBar, bucketLabels, RangeChoice, UsageChart } from '../../model/usage.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useDialog } from '../../ui/dialog-button.tsx';
@@ -24,7 +17,6 @@ import { BackLink, Card, CodeLines, Facts, Page, Quiet, Split, Stack } from '../
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty, Loaded } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
-import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
 import { type KeyDialogProps, RevokeKey, RotateKey, Rotation } from './key-dialogs.tsx';
 import { KeyRequests } from './key-requests.tsx';
@@ -125,12 +117,7 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
   return (
     <>
       <div>
-        <Segmented
-          label="Period"
-          value={range}
-          options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
-          onChange={onRange}
-        />
+        <RangeChoice value={range} onChange={onRange} />
       </div>
       <UsageChart usage={usage} />
       <Card title="Busiest minutes" description="Beside the limit of each kind of request.">

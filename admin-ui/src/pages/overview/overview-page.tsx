@@ -7,20 +7,17 @@ import { countsQuery, type DeliverySearch } from '../../model/deliveries.ts';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
-  rangeLabels,
-  ranges,
   statsQuery,
   subscriptionsQuery,
   type UsageRange,
   usageQuery,
 } from '../../model/queries.ts';
 import { UndeliveredLink } from '../../model/subscription-links.tsx';
-import { DeliveryChart, UsageChart } from '../../model/usage.tsx';
+import { DeliveryChart, RangeChoice, UsageChart } from '../../model/usage.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
 import { Skeleton } from '../../ui/states.tsx';
-import { Segmented } from '../../ui/toolbar.tsx';
 import { AttentionBanner } from './attention-banner.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import s from './overview-page.module.css';
@@ -40,10 +37,8 @@ export function OverviewPage() {
       refreshing={range !== chosen || usage.isPlaceholderData || stats.isPlaceholderData}
       actions={
         !isNew && (
-          <Segmented
-            label="Period"
+          <RangeChoice
             value={chosen}
-            options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
             onChange={(next) =>
               void navigate({ search: next === '24h' ? {} : { range: next }, replace: true })
             }

@@ -8,6 +8,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { fieldError } from '../../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
 import type { Draft } from '../../ui/form-draft.ts';
+import { hasWords } from '../../ui/format.ts';
 import { Card, Row } from '../../ui/layout.tsx';
 import { Loaded, Notice } from '../../ui/states.tsx';
 import { Badge } from '../../ui/values.tsx';
@@ -155,10 +156,7 @@ function EventTypePicker({ value, onChange }: EventTypePickerProps) {
   const [text, setText] = useState('');
   const query = useQuery(eventTypesQuery);
   const all = query.data?.eventTypes ?? [];
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = all.filter((one) =>
-    words.every((word) => `${one.type} ${one.title} ${one.description}`.toLowerCase().includes(word)),
-  );
+  const shown = all.filter((one) => hasWords(`${one.type} ${one.title} ${one.description}`, text));
   const count = value.length;
   const everything = all.length > 0 && value.length === all.length;
   return (

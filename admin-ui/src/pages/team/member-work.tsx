@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Answer, operationQuery } from '../../model/client.ts';
+import { channelNames } from '../../model/queries.ts';
 import { type Role, roleAtLeast } from '../../model/session.ts';
 import { errorText } from '../../ui/errors.ts';
 import { Checkbox, Fieldset } from '../../ui/form.tsx';
@@ -93,7 +94,7 @@ export function WorkChoice({ memberId, name, to, keep, onChange }: WorkChoicePro
         hint="They chose where notifications of the company are posted."
         items={channels.map(({ channel, url }) => ({
           id: channel,
-          label: channel === 'slack' ? 'Slack' : 'Operational webhook',
+          label: channelNames[channel],
           description: <code>{url}</code>,
         }))}
         keep={keep.channels}
