@@ -229,7 +229,7 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 14_228,
+    proto: 14_024,
     'services/runtime': 6_483,
     'services/identity': 1_160,
     'services/deliveries': 1_240,
@@ -237,11 +237,11 @@ describe('the house does not grow', () => {
     'services/agents': 700,
     'services/access': 9_087,
     'services/crm': 7_007,
-    'services/webhooks': 5_836,
+    'services/webhooks': 5_813,
     'services/dispatcher': 7_413,
-    'admin-ui': 16_259,
+    'admin-ui': 16_107,
     deploy: 4_340,
-    tests: 65_646,
+    tests: 65_165,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

@@ -175,12 +175,8 @@ describe('A subscription', () => {
     await subscriber.createEvents(30);
     await until('it fails', async () => (await stored()).failedAttempts > 5);
     await visit(page, `subscriptions/${id}`, 'Billing');
-    const banner = page.getByRole('alert').filter({ hasText: 'more failure' });
-    await see(banner).toContainText(/\d+ attempts have failed since the last success/);
-    const shown = Number(/(\d+) attempts have failed/.exec(String(await banner.textContent()))?.[1]);
-    const { failedAttempts } = await stored();
-    expect(shown).toBeGreaterThan(5);
-    expect(shown).toBeLessThanOrEqual(failedAttempts);
+    const many = /(?:[6-9]|\d\d) attempts have failed since the last success/;
+    await see(page.getByRole('alert')).toContainText(many);
   });
 
   test('has its secret rotated with or without an overlap', async () => {
