@@ -67,7 +67,6 @@ export const searchLog = async <Event extends LoggedEvent, DB>(
 };
 
 interface LookedEvents<Event> {
-  /** Those that are wanted. */
   readonly events: readonly Event[];
   /** Of the last event looked at. */
   readonly position: number;
