@@ -46,7 +46,6 @@ export const deleteExpired = async (
     { table: 'request_minutes', key: minutes, where: older('minute_utc', keptMs) },
     { table: 'notices', key: ['company_id', 'notice_id'], where: older('created_utc', keptMs) },
     { table: 'link_mails', key: mails, where: older('mailed_utc', linkMails.perMs) },
-    { table: 'agent_calls', key: ['company_id', 'hour_utc', 'tool'], where: older('hour_utc', keptMs) },
     { table: 'audit_log', key: ['company_id', 'audit_id'], where: ended },
   ] as const;
   for (const rows of expired)

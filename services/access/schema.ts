@@ -15,8 +15,8 @@ export interface AccessTables {
   portal_password_resets: PortalPasswordResetTable;
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
-  /** Written by the release before. */
-  agent_calls: { company_id: number; hour_utc: Date; tool: string };
+  /** Not used. */
+  agent_calls: { company_id: number };
   request_log: RequestLogTable;
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
   member_endings: MemberEndingRow;

@@ -1,4 +1,4 @@
-import { type AnswerTo, contract, type NoticeKind, noticeKindFacts } from '@causeway/proto';
+import { type AnswerTo, contract, type NoticeKind, noticeKindFacts, noticeKinds } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { audit, authorOf } from '../audit.ts';
@@ -50,6 +50,7 @@ const visibleTo = (
   db
     .selectFrom('notices')
     .where('company_id', '=', companyId)
+    .where('kind', 'in', noticeKinds)
     .where((eb) => eb.or([eb('kind', 'in', kindsFor(role)), eb('user_id', '=', id)]));
 
 /** The time of reading only moves forward, so two windows do not undo each other. */

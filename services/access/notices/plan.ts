@@ -19,7 +19,7 @@ export const planNotices = async (context: NoticesContext): Promise<number> => {
     .selectFrom('notices')
     .select(['company_id', (eb) => eb.fn.min('due_utc').as('first')])
     .where(isDue('due_utc', until, gatherMs + againMs))
-    // The release before has one kind more.
+    // The release that comes may have more kinds.
     .where('kind', 'in', noticeKinds)
     .groupBy('company_id')
     .orderBy('first')

@@ -1,7 +1,6 @@
-import type { NoticeKind } from '@causeway/proto';
+import { type NoticeKind, noticeKindFacts } from '@causeway/proto';
 import type { RowOf } from '../schema.ts';
 import { nameOf } from './names.ts';
-import { factsOf } from './recipients.ts';
 
 export const noticeColumns = [
   'notice_id',
@@ -24,19 +23,15 @@ export interface NoticeWords {
 
 /** @param readerId the member who reads it; absent for channels. */
 export const wordsOf = (notice: NoticeRow, readerId?: number): NoticeWords =>
-  // The release before wrote kinds that are gone.
-  (words[notice.kind] ?? words.subscription_failing)(
-    nameOf(notice.subject_name),
-    JSON.parse(notice.detail) as Detail,
-    notice,
-    readerId,
-  );
+  words[notice.kind](nameOf(notice.subject_name), JSON.parse(notice.detail) as Detail, notice, readerId);
 
 /** Of some notices of one kind that go in one message. */
 export const titleOf = (notices: readonly NoticeRow[]): string => {
   const [first] = notices;
   if (!first) return '';
-  return notices.length === 1 ? wordsOf(first).title : `${factsOf(first.kind).title}: ${notices.length}`;
+  return notices.length === 1
+    ? wordsOf(first).title
+    : `${noticeKindFacts[first.kind].title}: ${notices.length}`;
 };
 
 /** @param time in UTC, of a date or as ISO 8601 */

@@ -86,18 +86,3 @@ test('a device is found for a membership without its address, and for no other',
   // Who has a membership of their own does not become a known device of another address.
   expect(knownIn(cookie, 'grace@example.com')).toEqual([]);
 });
-
-test('a cookie of the release before is known, and renewed by the next sign-in', () => {
-  const signer = createTokenSigner(parseKeyRing(old.join()), 'devices');
-  const day = Math.floor(at.getTime() / 86_400_000)
-    .toString(36)
-    .padStart(4, '0');
-  const text = ['ada@example.com', day, 'A'.repeat(12), 1001, 1, 0].join('\n');
-  const cookie = `${day}${'A'.repeat(12)}${signer.sign(text, 15).toString('base64url')}rt-1-0`;
-  expect(knownIn(cookie, 'ada@example.com')).toEqual([1]);
-  expect(knownIn(cookie, 'grace@example.com')).toEqual([]);
-  expect(devices.recogniseMember(cookie, ada)).toBeUndefined();
-  const renewed = devices.remember(cookie, 'ada@example.com', [ada]);
-  expect(devices.recogniseMember(renewed, ada)).toBeDefined();
-  expect(renewed.split('.')).toHaveLength(1);
-});

@@ -142,7 +142,6 @@ const dayMs = 86_400_000;
 const markBytes = 15;
 const idBytes = 4;
 const addressBytes = 5;
-const anyAddress = 'any address';
 
 /** The device as a known one of this member, unless all devices of the member have become unknown since. */
 export const knownDeviceOf = (
@@ -156,34 +155,29 @@ export const knownDeviceOf = (
 
 export const createDevices = ({ signer, now, random }: DevicesOptions): Devices => {
   const today = (): number => Math.floor(now().getTime() / dayMs);
-  const text = (first: string, day: string, id: string, of: DeviceMembership): string =>
-    [first, day, id, of.companyId, of.userId, of.epoch].join('\n');
+  const text = (day: string, id: string, of: DeviceMembership): string =>
+    ['device', day, id, of.companyId, of.userId, of.epoch].join('\n');
   const idText = (email: string, start: Buffer): string => `${countedEmail(email)}\n${start.toString('hex')}`;
   const partsOf = (deviceId: string) => {
     const bytes = Buffer.from(deviceId, 'base64url');
     return { start: bytes.subarray(0, idBytes), ofAddress: bytes.subarray(idBytes) };
   };
-  const isSigned = ({ day, mark, deviceId, ...of }: Entry, first: string): boolean => {
+  const isSigned = ({ day, mark, deviceId, ...of }: Entry): boolean => {
     const age = today() - Number.parseInt(day, 36);
     return (
-      age >= -1 &&
-      age <= validDays &&
-      signer.verify(text(first, day, deviceId, of), Buffer.from(mark, 'base64url'))
+      age >= -1 && age <= validDays && signer.verify(text(day, deviceId, of), Buffer.from(mark, 'base64url'))
     );
   };
   const isValid = (entry: Entry, email: string): boolean => {
     const { start, ofAddress } = partsOf(entry.deviceId);
-    return isSigned(entry, anyAddress)
-      ? signer.verify(idText(email, start), ofAddress)
-      : // Of the release before.
-        isSigned(entry, countedEmail(email));
+    return isSigned(entry) && signer.verify(idText(email, start), ofAddress);
   };
 
   return {
     recognise: (cookie, email) => entriesOf(cookie).filter((entry) => isValid(entry, email)),
     recogniseMember: (cookie, { companyId, userId }) =>
       entriesOf(cookie).find(
-        (entry) => entry.companyId === companyId && entry.userId === userId && isSigned(entry, anyAddress),
+        (entry) => entry.companyId === companyId && entry.userId === userId && isSigned(entry),
       ),
     remember: (cookie, email, memberships) => {
       let entries = entriesOf(cookie);
@@ -193,7 +187,7 @@ export const createDevices = ({ signer, now, random }: DevicesOptions): Devices 
         const ofAddress = signer.sign(idText(email, start), addressBytes);
         const deviceId = Buffer.concat([start, ofAddress]).toString('base64url');
         const day = today().toString(36).padStart(4, '0');
-        const mark = signer.sign(text(anyAddress, day, deviceId, of), markBytes).toString('base64url');
+        const mark = signer.sign(text(day, deviceId, of), markBytes).toString('base64url');
         entries = [{ ...of, day, deviceId, mark }, ...entries.filter((entry) => entry !== former)];
       }
       return entries

@@ -133,7 +133,7 @@ const operations: ReadonlyMap<string, { readonly path: string; readonly scope: S
   keyOperations.map(({ id, path, scope }) => [id, { path, scope }]),
 );
 
-/** With the ids that were kept, others in braces. Null: no operation has the path, or an older release had it. */
+/** With the ids that were kept, others in braces. Null: no operation has the path, or another release has it. */
 export const pathOf = (operation: string, ids: string): string | null => {
   if (operation.startsWith('mcp')) return '/mcp';
   const path = operations.get(operation)?.path;
