@@ -138,27 +138,6 @@ describe('Erasing a person', () => {
     await settled(companyId, id, 2);
   });
 
-  test('goes on where the release before has made both passes', async () => {
-    const companyId = newCompany();
-    const id = await create(companyId);
-    const { body: before } = await crm.ask('listChanges', companyId);
-    await db.deleteFrom('clients').where('company_id', '=', companyId).execute();
-    await addNotes(companyId, id, 700);
-    const erasure = { company_id: companyId, client_id: id, version: 2, origin: 'operator' };
-    await db
-      .insertInto('erasures')
-      .values({ ...erasure, erased_utc: new Date(), passes: 2, due_utc: null })
-      .execute();
-    await until('the deletions', async () => {
-      const { body } = await crm.ask('listChanges', companyId, {
-        cursor: before.nextCursor,
-        limit: '1000',
-      });
-      return body.changes.at(-1)?.type === 'person' && body.changes.length === 701;
-    });
-    expect(await rowsOf(db, 'client_notes', companyId)).toEqual([]);
-  });
-
   test('is possible for an operator, who names the company', async () => {
     const companyId = newCompany();
     const id = await create(companyId);

@@ -46,20 +46,17 @@ const secondPassMs = 10 * 60_000;
 /** A pass reads the company's stored answers once for all of them. */
 const peopleAtOnce = 100;
 
-/**
- * The longest waiting first, so that a company that erases many delays the others by one pass at most. A release that removes
- * nothing in slices notes its passes all the same.
- */
+/** The longest waiting first, so that a company that erases many delays the others by one pass at most. */
 const companiesDue = async (db: Database<Tables>, now: Date): Promise<readonly number[]> => {
-  const companies = acrossTenants(db, 'erased people of all companies are looked for')
+  const due = await acrossTenants(db, 'erased people of all companies are looked for')
     .selectFrom('erasures')
     .select('company_id')
+    .where(isDue('due_utc', now, secondPassMs))
     .groupBy('company_id')
     .orderBy(({ fn }) => fn.min('due_utc'))
-    .limit(10);
-  const due = await companies.where(isDue('due_utc', now, secondPassMs)).execute();
-  const unfinished = await companies.where('version', 'is not', null).execute();
-  return [...new Set([...due, ...unfinished].map(({ company_id }) => company_id))];
+    .limit(10)
+    .execute();
+  return due.map(({ company_id }) => company_id);
 };
 
 type DuePerson = Pick<Selectable<Tables['erasures']>, 'client_id' | 'passes' | 'version' | 'origin'>;
@@ -69,7 +66,7 @@ const peopleDue = (db: Database<Tables>, companyId: number, now: Date): Promise<
     .selectFrom('erasures')
     .select(['client_id', 'passes', 'version', 'origin'])
     .where('company_id', '=', companyId)
-    .where((eb) => eb.or([isDue('due_utc', now, secondPassMs), eb('version', 'is not', null)]))
+    .where(isDue('due_utc', now, secondPassMs))
     .orderBy('due_utc')
     .limit(peopleAtOnce)
     .execute();
@@ -81,14 +78,14 @@ const notePass = async (
   now: Date,
 ): Promise<void> => {
   for (const { client_id, passes } of people)
-    await db
-      .updateTable('erasures')
+    await updateErasure(db, companyId, client_id)
       .set({ passes: passes + 1, due_utc: passes === 0 ? new Date(now.getTime() + secondPassMs) : null })
-      .where('company_id', '=', companyId)
-      .where('client_id', '=', client_id)
       .where('passes', '=', passes)
       .execute();
 };
+
+const updateErasure = (db: Kysely<Tables>, companyId: number, clientId: number) =>
+  db.updateTable('erasures').where('company_id', '=', companyId).where('client_id', '=', clientId);
 
 /** @returns whether all is removed. If not, others' erasures come first. */
 const eraseRest = async (
@@ -106,12 +103,7 @@ const eraseRest = async (
     });
     if (isDone) return true;
   }
-  await db
-    .updateTable('erasures')
-    .set({ due_utc: now })
-    .where('company_id', '=', companyId)
-    .where('client_id', '=', client_id)
-    .execute();
+  await updateErasure(db, companyId, client_id).set({ due_utc: now }).execute();
   return false;
 };
 
@@ -177,13 +169,7 @@ export const eraseSlice = async (trx: Trx<Tables>, erasure: Erasure): Promise<bo
   const last = await lastNumber(trx, company_id);
   const changes = gone.map((one) => ({ ...one, origin, changed_utc: erased_utc, is_deleted: 1 }));
   if (changes.length > 0) await writeNumbers(trx, company_id, last, changes);
-  if (isDone)
-    await trx
-      .updateTable('erasures')
-      .set({ version: null, origin: null })
-      .where('company_id', '=', company_id)
-      .where('client_id', '=', client_id)
-      .execute();
+  if (isDone) await updateErasure(trx, company_id, client_id).set({ version: null, origin: null }).execute();
   return isDone;
 };
 
