@@ -18,5 +18,8 @@ export const selectKey = (db: Db, companyId: number, id: number) =>
 export const updateKey = (db: Db, companyId: number, id: number) =>
   db.updateTable('api_keys').where('company_id', '=', companyId).where('id', '=', id);
 
+export const selectPasskeys = (db: Db, companyId: number, userId: number) =>
+  db.selectFrom('portal_passkeys').where('company_id', '=', companyId).where('user_id', '=', userId);
+
 export const updateSession = (db: Db, companyId: number, sessionId: number) =>
   db.updateTable('portal_sessions').where('company_id', '=', companyId).where('session_id', '=', sessionId);

@@ -5,7 +5,7 @@ import { generateAuthenticationOptions, verifyAuthenticationResponse } from '@si
 import { audit, authorOf } from '../audit.ts';
 import type { PasskeySite } from '../config.ts';
 import type { Access } from '../context.ts';
-import { updateSession } from '../rows.ts';
+import { selectPasskeys, updateSession } from '../rows.ts';
 import { atSession, attempt } from './attempts.ts';
 import { hasFactor } from './factors.ts';
 import { confirmPassword, type PersonRow, personColumns, selectMember } from './person.ts';
@@ -98,11 +98,8 @@ export const verifyAssertion = async (
   const response = assertion as Assertion;
   const { companyId, userId } = whose;
   const person = await selectMember(db, companyId, userId).select(personColumns).executeTakeFirst();
-  const passkey = await db
-    .selectFrom('portal_passkeys')
+  const passkey = await selectPasskeys(db, companyId, userId)
     .select(['passkey_id', 'credential_id', 'public_key', 'sign_count'])
-    .where('company_id', '=', companyId)
-    .where('user_id', '=', userId)
     .where('credential_hash', '=', hash('sha256', Buffer.from(response.id, 'base64url'), 'buffer'))
     .executeTakeFirst();
   if (!person || !passkey) return undefined;
@@ -138,11 +135,8 @@ const proofPurpose = (sessionId: number): string => `proof in session ${sessionI
 
 export const startProof = (access: Access) =>
   handler(contract.startProof, async ({ companyId, user }) => {
-    const rows = await access.db
-      .selectFrom('portal_passkeys')
+    const rows = await selectPasskeys(access.db, companyId, user.id)
       .select('credential_id')
-      .where('company_id', '=', companyId)
-      .where('user_id', '=', user.id)
       .limit(maxPasskeys)
       .execute();
     if (rows.length === 0) throw conflict('you have no passkey; use your password');

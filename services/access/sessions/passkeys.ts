@@ -11,10 +11,8 @@ import {
 } from '@causeway/proto';
 import { duplicateKey, handler, json } from '@causeway/runtime';
 import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
-import type { Kysely } from 'kysely';
 import type { Access } from '../context.ts';
-import { readCompanyName } from '../rows.ts';
-import type { AccessTables } from '../schema.ts';
+import { readCompanyName, selectPasskeys } from '../rows.ts';
 import {
   assertionOptions,
   handleOf,
@@ -28,17 +26,14 @@ import { changeSecurity } from './end.ts';
 import { replaceRecoveryCodes } from './factor-codes.ts';
 import { countPasskeys, dropCodesOfLastFactor, hasFactor, lockFactors } from './factors.ts';
 import { startSession } from './sign-in.ts';
-import { deviceSubject, type Membership, membershipOf, passkeySubjects } from './subjects.ts';
+import { deviceSubject, membershipOf, passkeySubjects } from './subjects.ts';
 
 /** Those that every platform has: Ed25519, ECDSA with P-256, and RSA. */
 const algorithms = [-8, -7, -257];
 
-const passkeysOf = (db: Kysely<AccessTables>, { companyId, userId }: Membership) =>
-  db.selectFrom('portal_passkeys').where('company_id', '=', companyId).where('user_id', '=', userId);
-
 export const listPasskeys = ({ db }: Access) =>
   handler(contract.listPasskeys, async ({ companyId, user }) => {
-    const rows = await passkeysOf(db, { companyId, userId: user.id })
+    const rows = await selectPasskeys(db, companyId, user.id)
       .select(['passkey_id', 'name', 'created_utc', 'last_used_utc'])
       .orderBy('created_utc')
       .limit(maxPasskeys)
@@ -61,9 +56,7 @@ export const startPasskey = (access: Access) =>
   handler(contract.startPasskey, async (call) => {
     const { companyId, user } = call;
     const site = passkeySite(access);
-    const passkeys = await passkeysOf(access.db, { companyId, userId: user.id })
-      .select('credential_id')
-      .execute();
+    const passkeys = await selectPasskeys(access.db, companyId, user.id).select('credential_id').execute();
     const options = await generateRegistrationOptions({
       rpName: 'Causeway',
       rpID: site.host,
@@ -138,7 +131,7 @@ export const removePasskey = (access: Access) =>
   handler(contract.removePasskey, async (call) => {
     const { companyId, user } = call;
     const passkeyId = call.id('passkey');
-    const found = await passkeysOf(access.db, { companyId, userId: user.id })
+    const found = await selectPasskeys(access.db, companyId, user.id)
       .select('name')
       .where('passkey_id', '=', passkeyId)
       .executeTakeFirst();
