@@ -6,6 +6,7 @@ import {
   ingestSubject,
   samplePayload,
 } from '@causeway/proto';
+import { rowsOf } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { deleteExpired } from './cleanup.ts';
 import { bootCrm } from './testing/boot.ts';
@@ -70,14 +71,10 @@ test('after 24 hours the key means a new event, and is deleted', async () => {
   expect(await ingest(event)).toEqual({ ...second, duplicate: true });
   expect(second).not.toEqual(first);
 
-  const keys = crm.db
-    .selectFrom('event_dedupe_keys')
-    .select('dedupe_key')
-    .where('company_id', '=', companyId);
   await deleteExpired(crm.db, new Date());
-  expect(await keys.execute()).toHaveLength(1);
+  expect(await rowsOf(crm.db, 'event_dedupe_keys', companyId)).toHaveLength(1);
   await deleteExpired(crm.db, new Date(Date.now() + dedupeWindowMs + 60_000));
-  expect(await keys.execute()).toEqual([]);
+  expect(await rowsOf(crm.db, 'event_dedupe_keys', companyId)).toEqual([]);
 });
 
 test('a payload of 262144 bytes is accepted, one byte more is not', async () => {
