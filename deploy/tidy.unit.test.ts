@@ -230,18 +230,18 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_024,
-    'services/runtime': 6_483,
-    'services/identity': 1_160,
+    'services/runtime': 6_489,
+    'services/identity': 1_182,
     'services/deliveries': 1_240,
     'services/gateway': 5_293,
     'services/agents': 700,
-    'services/access': 9_087,
-    'services/crm': 7_007,
+    'services/access': 8_961,
+    'services/crm': 6_906,
     'services/webhooks': 5_813,
     'services/dispatcher': 7_413,
     'admin-ui': 16_107,
     deploy: 4_340,
-    tests: 65_165,
+    tests: 65_120,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
