@@ -15,7 +15,7 @@ import { openTenant } from './tenants.ts';
 
 // The requests are made of the OpenAPI document alone: what it allows, and much that it does not.
 
-const requests = requestsOr(6_000);
+const requests = requestsOr(2_000);
 const timeoutMs = timeoutFor(requests);
 
 const world = await openWorld();
