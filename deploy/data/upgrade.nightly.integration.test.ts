@@ -22,8 +22,8 @@ import { migrationFolders } from '../migrate/config.ts';
 
 // First the migrations, then dispatchers, webhooks and crm, each while the others are of either release.
 
-/** The last commit before the migrations of 0.1.0 were joined. */
-const before = '03e86102';
+/** The commit that joined the migrations of 0.1.0: the earliest whose databases a release takes. */
+const before = '25a50011';
 const root = resolve(import.meta.dirname, '../..');
 
 const checkOut = (): string => {
@@ -134,8 +134,7 @@ test('a rollout over the release before loses no delivery and repeats none', {
   };
 
   await someEvents(50);
-  const { applied } = await migrate(mysqlUrl, migrationFolders(root));
-  expect(applied.length).toBeGreaterThan(0);
+  await migrate(mysqlUrl, migrationFolders(root));
   await someEvents(50);
   for (const service of order) {
     const next = await start(root, service);
