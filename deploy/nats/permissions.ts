@@ -102,8 +102,6 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     publish: [
       ...services.flatMap((service) => [laneSubject(service), replicaSubject(service, '*')]),
       requestsLoggedSubject,
-      // Of the release before.
-      'agents.called',
       limitCountSubject('*'),
       limitEntrySubject('*', '*'),
       writesBucket(gatewayBucket),
@@ -124,8 +122,6 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
   access: withMore(lanes('access', { access: 'gateway', operator: 'operator' }), {
     publish: [
       keyRevokedSubject,
-      // Of the release before, like the dispatchers' tail.
-      'portal.sessions.ended',
       testDeliverySubject,
       writesBucket(keyBucket),
       '$JS.API.INFO',
@@ -152,7 +148,6 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...makesStream(eventStream),
       makesConsumer(eventStream, eventConsumer),
       pulls(eventStream, eventConsumer),
-      'tail.deliveries.*',
       deliveryHealthSubject,
     ],
     subscribe: [deliveryCommandSubject, testDeliverySubject, deliveryHealthSubject],

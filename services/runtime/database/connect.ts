@@ -8,7 +8,7 @@ import { createDriver } from './driver.ts';
 import type { Database, DatabaseHandle } from './handle.ts';
 import { createPool } from './pool.ts';
 import { type SessionLimits, sessionSql } from './session.ts';
-import { createShards, readVitessShards, type ShardsOptions } from './shards.ts';
+import { createShards, readVitessShards } from './shards.ts';
 import { createTenantGuard } from './tenant-guard.ts';
 import { describeAddress, parseMysqlUrl } from './url.ts';
 
@@ -64,15 +64,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
   const retries = metrics?.counter(runtimeMetrics.database_transaction_retries_total);
 
   const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
-  const shards =
-    options.shards &&
-    createShards(
-      options.shards === 'vtgate'
-        ? {
-            read: () => readVitessShards(kysely, address.database),
-          }
-        : options.shards,
-    );
+  const shards = options.shards && createShards(() => readVitessShards(kysely, address.database));
   const effects = new Set<Promise<unknown>>();
   const clock = createServerClock({ ask: () => askTime(kysely) });
   metrics?.gauge(runtimeMetrics.database_clock_offset_seconds, () =>
@@ -115,7 +107,7 @@ export interface DatabaseOptions {
   /** How long a statement may go without an answer. Then its connection is closed, and its result unknown. */
   readonly statementTimeoutMs?: number;
   readonly session?: Partial<SessionLimits>;
-  readonly shards?: 'vtgate' | ShardsOptions | undefined;
+  readonly shards?: 'vtgate' | undefined;
   readonly lookup?: LookupFunction;
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;

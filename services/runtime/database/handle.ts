@@ -31,5 +31,4 @@ export interface Shards {
   count(): number;
   /** Empty if no known shard has the company. */
   of(companyId: number): string;
-  readonly open?: ((shard: string) => unknown) | undefined;
 }

@@ -25,8 +25,7 @@ export const createIds = <DB>(db: Database<DB>, table: IdTable): Ids => {
 
   const takeBlock = async (): Promise<void> => {
     const taken = size;
-    const isVtgate = db.shards !== undefined && !db.shards.open;
-    const end = isVtgate
+    const end = db.shards
       ? (await nextOfSequence(db, table, taken)) + taken
       : await transaction(db, (trx) => raiseCounter(trx, table, taken));
     blocks.push({ next: end - taken, end, takenMs: performance.now() });

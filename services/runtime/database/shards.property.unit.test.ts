@@ -17,7 +17,7 @@ const shardNames = fc
   .map((bounds) => ['', ...bounds].map((from, at) => `${from}-${bounds[at] ?? ''}`));
 
 const handle = (read: () => readonly string[]) =>
-  ({ shards: createShards({ read: async () => read() }) }) as unknown as Database<unknown>;
+  ({ shards: createShards(async () => read()) }) as unknown as Database<unknown>;
 
 const bound = (hex: string, open: bigint): bigint => (hex === '' ? open : BigInt(`0x${hex.padEnd(16, '0')}`));
 const isIn = (name: string, companyId: number): boolean => {

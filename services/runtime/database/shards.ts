@@ -3,13 +3,8 @@ import { type Kysely, sql } from 'kysely';
 import { DatabaseUnavailable, isShardSwitch, spansShards } from './errors.ts';
 import type { Database, Shards } from './handle.ts';
 
-export interface ShardsOptions {
-  /** Each name is a range of keyspace IDs: `-80`, `80-c0`. */
-  readonly read: () => Promise<readonly string[]>;
-  readonly open?: ((shard: string) => unknown) | undefined;
-}
-
-export const createShards = ({ read, open }: ShardsOptions): Shards => {
+/** @param read the names, each of which is a range of keyspace IDs: `-80`, `80-c0` */
+export const createShards = (read: () => Promise<readonly string[]>): Shards => {
   let ranges: readonly ShardRange[] = [];
   let homes = new Map<number, string>();
   let learning: Promise<void> | undefined;
@@ -22,7 +17,6 @@ export const createShards = ({ read, open }: ShardsOptions): Shards => {
     return learning;
   };
   return {
-    open,
     learn,
     ready: async () => {
       if (ranges.length === 0) await learn();
@@ -95,9 +89,9 @@ export const partsByShard = async <DB, Row>(
   const { shards } = db;
   if (!shards || rows.length === 0) return [{ db, rows }];
   await shards.ready();
-  return [...Map.groupBy(rows, (row) => shards.of(companyOf(row)))].map(([shard, rows]) => ({
-    db: shards.open ? (shards.open(shard) as Database<DB>) : db,
-    rows,
+  return [...Map.groupBy(rows, (row) => shards.of(companyOf(row))).values()].map((part) => ({
+    db,
+    rows: part,
   }));
 };
 
