@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_024,
-    'services/runtime': 6_489,
+    'services/runtime': 6_473,
     'services/identity': 1_182,
     'services/deliveries': 1_240,
     'services/gateway': 5_293,
@@ -240,8 +240,8 @@ describe('the house does not grow', () => {
     'services/webhooks': 5_813,
     'services/dispatcher': 7_413,
     'admin-ui': 16_107,
-    deploy: 4_340,
-    tests: 65_120,
+    deploy: 4_302,
+    tests: 65_119,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(45_991);
+    expect(words).toBeLessThanOrEqual(45_940);
   });
 });
 
