@@ -151,11 +151,11 @@ const recordCounts = (options: ReportsOptions): RowWriter<LoggedRequest> => {
     ...options,
     what: 'request counts',
     nameOf: ({ companyId, keyId, bucket, minute }) => `${companyId} ${keyId} ${bucket} ${minute}`,
-    merge: (known, more) => ({
-      ...known,
-      answered: known.answered + more.answered,
-      limited: known.limited + more.limited,
-      failed: known.failed + more.failed,
+    merge: (sum, more) => ({
+      ...sum,
+      answered: sum.answered + more.answered,
+      limited: sum.limited + more.limited,
+      failed: sum.failed + more.failed,
     }),
     companyOf: ({ companyId }) => companyId,
     write: addCounts,
