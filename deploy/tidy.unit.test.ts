@@ -239,7 +239,7 @@ describe('the house does not grow', () => {
     'services/crm': 6_906,
     'services/webhooks': 5_813,
     'services/dispatcher': 7_413,
-    'admin-ui': 16_107,
+    'admin-ui': 16_115,
     deploy: 4_302,
     tests: 65_119,
   };

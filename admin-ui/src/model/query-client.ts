@@ -48,22 +48,27 @@ export const onError = (note: (error: Error) => void): void => {
   mutationCache.config.onError = note;
 };
 
-/** Changes that follow one another are shown together. */
-const gatherMs = 100;
 /** An import makes hundreds of changes: with all queries of a page after each, it would reach the limit of requests. */
-const apartMs = 1000;
+const atOnce = 10;
+const withinMs = 10_000;
+const apartMs = 1_000;
+let shownMs: readonly number[] = [];
 let isDue = false;
-let shownMs = Number.NEGATIVE_INFINITY;
 
-/** After a change, everything that is shown is asked for again, and everything else once it is shown. */
+/**
+ * After a change, everything that is shown is asked for again, and everything else once it is shown. It happens at once, or the page
+ * would show what was before; only after ten changes in ten seconds, once a second.
+ */
 export const showChange = (): void => {
   void queryClient.invalidateQueries({ refetchType: 'none' });
   if (isDue) return;
-  isDue = true;
   const show = (): void => {
     isDue = false;
-    shownMs = performance.now();
+    shownMs = [...shownMs, performance.now()].slice(-atOnce);
     void queryClient.invalidateQueries();
   };
-  setTimeout(show, Math.max(gatherMs, shownMs + apartMs - performance.now()));
+  const tenthMs = shownMs.at(-atOnce) ?? Number.NEGATIVE_INFINITY;
+  isDue = tenthMs >= performance.now() - withinMs;
+  if (isDue) setTimeout(show, apartMs);
+  else show();
 };

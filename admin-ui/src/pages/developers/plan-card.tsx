@@ -2,6 +2,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Changes } from '../../model/activity.tsx';
 import { call, type Input, useMutation } from '../../model/client.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { save } from '../../ui/csv.ts';
@@ -95,6 +96,8 @@ export function PlanCard(props: PlanCardProps) {
       }
       setSecrets(shown.join('\n'));
     },
+    // After many changes, the page would show the last ones a second later.
+    onSettled: () => queryClient.invalidateQueries(),
   });
   useBlocker({
     shouldBlockFn: () => {
