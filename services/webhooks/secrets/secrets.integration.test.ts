@@ -1,6 +1,7 @@
 import { type KeyRing, openSecret, sealedWith } from '@causeway/runtime';
 import { rowOf, type TestDatabase, testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
+import { findSubscription } from '../subscriptions/record.ts';
 import { type BootedWebhooks, bootWebhooks, makeKeyRing } from '../testing/boot.ts';
 import { makeEvents } from '../testing/make.ts';
 import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
@@ -39,6 +40,14 @@ const reencryptWith = async (database: TestDatabase, keyRing: KeyRing) => {
   const answer = await ask({ operation: 'reencryptSecrets', budgetMs: 20_000, body: Buffer.from('{}') });
   return JSON.parse(answer.body.toString());
 };
+
+test('what shows a subscription reads neither its secrets nor the values of its headers', async () => {
+  const { db, shown } = await world(1);
+  const record = await findSubscription(db, shown[0]!.company, shown[0]!.id);
+  const read = Object.keys(record ?? {});
+  expect(read).toContain('header_names');
+  expect(['secret', 'previous_secret', 'headers'].filter((column) => read.includes(column))).toEqual([]);
+});
 
 test('every secret is re-encrypted with the first key, and the old key is no longer needed', async () => {
   const booted = await world(7);

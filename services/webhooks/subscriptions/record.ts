@@ -5,8 +5,37 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { rulesAnswer } from './rules.ts';
 
-/** A subscription as interfaces show it: with the counters of its queue. No code that shows it can name its secrets. */
-export type SubscriptionRecord = Omit<SubscriptionRow, 'secret' | 'previous_secret' | 'headers'> & {
+/** All but its secrets and the values of its headers, which no code that shows it reads. */
+const shownColumns = [
+  'company_id',
+  'subscription_id',
+  'name',
+  'description',
+  'url',
+  'event_types',
+  'enabled',
+  'managed_by',
+  'disabled_reason',
+  'disabled_utc',
+  'auto_disabled',
+  'verification',
+  'challenged_utc',
+  'challenge_failure',
+  'previous_secret_until',
+  'created_utc',
+  'updated_utc',
+  'key_id',
+  'expires_utc',
+  'conditions',
+  'pace_limit',
+  'pace_seconds',
+  'paused_utc',
+  'paused_by',
+  'header_names',
+] as const satisfies readonly (keyof SubscriptionRow)[];
+
+/** A subscription as interfaces show it, with the counters of its queue. */
+export type SubscriptionRecord = Pick<SubscriptionRow, (typeof shownColumns)[number]> & {
   readonly consecutive_failures: number;
   readonly failed_attempts: number;
   readonly held_deliveries: number;
@@ -92,7 +121,7 @@ const records = (db: Kysely<Tables>, companyId: number) =>
         .onRef('subscription_changes.subscription_id', '=', 'subscriptions.subscription_id')
         .on('subscription_changes.company_id', '=', companyId),
     )
-    .selectAll('subscriptions')
+    .select(shownColumns.map((column) => `subscriptions.${column}` as const))
     .select([
       failures('consecutive_failures').as('consecutive_failures'),
       failures('failed_attempts').as('failed_attempts'),
