@@ -30,7 +30,7 @@ export interface TestDelivery {
   readonly subscriptionId: number;
   readonly eventId: number;
   readonly eventType: EventType | typeof challengeType | OperationalType;
-  /** Who asked for it (contract, "Changes"). Absent: an older release sent it. */
+  /** Who asked for it (contract, "Changes"). Absent for a notice to a channel, which nobody asks for. */
   readonly origin?: string;
   readonly body: string;
   /** A notice for this channel of the company; `subscriptionId` is 0 then. */

@@ -66,7 +66,7 @@ export const eventConsumer = 'dispatchers';
 /** The version of the company's subscriptions (`event_sequences`) at the event's commit. */
 export const versionHeader = 'Subscriptions-Version';
 
-/** The event's `sequence` and `origin`, which its bytes do not have. Absent: an older release sent it. */
+/** The event's `sequence` and `origin`, which its bytes do not have. */
 export const sequenceHeader = 'Event-Sequence';
 export const originHeader = 'Event-Origin';
 

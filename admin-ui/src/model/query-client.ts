@@ -60,15 +60,17 @@ let isDue = false;
  * would show what was before; only after ten changes in ten seconds, once a second.
  */
 export const showChange = (): void => {
-  void queryClient.invalidateQueries({ refetchType: 'none' });
-  if (isDue) return;
   const show = (): void => {
     isDue = false;
     shownMs = [...shownMs, performance.now()].slice(-atOnce);
     void queryClient.invalidateQueries();
   };
   const tenthMs = shownMs.at(-atOnce) ?? Number.NEGATIVE_INFINITY;
-  isDue = tenthMs >= performance.now() - withinMs;
-  if (isDue) setTimeout(show, apartMs);
-  else show();
+  if (tenthMs < performance.now() - withinMs) {
+    show();
+    return;
+  }
+  void queryClient.invalidateQueries({ refetchType: 'none' });
+  if (!isDue) setTimeout(show, apartMs);
+  isDue = true;
 };
