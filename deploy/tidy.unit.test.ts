@@ -241,7 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_413,
     'admin-ui': 16_117,
     deploy: 4_302,
-    tests: 65_128,
+    tests: 65_183,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(45_940);
+    expect(words).toBeLessThanOrEqual(45_947);
   });
 });
 

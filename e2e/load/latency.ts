@@ -7,7 +7,7 @@ import { randomHex } from '@causeway/runtime';
 import { Pool } from 'undici';
 import { freePort } from '../../deploy/local/ports.ts';
 import type { Program } from '../../deploy/local/toolchain.ts';
-import { type DeliveryWorld, startDeliveryWorld, steadyEvents, type Tenant } from './deliveries/world.ts';
+import { makeSteadily, startDeliveryWorld, steadyEvents, type Tenant } from './deliveries/world.ts';
 import { type BenchContext, makeHome } from './driver.ts';
 import { startMonolith } from './monolith/start.ts';
 import { describeMachine, millis, percentile, publish, ratio, type Table, whole } from './report.ts';
@@ -36,7 +36,6 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
   for (const mode of modes)
     for (let round = 0; round <= options.rounds; round++)
       for (const system of systems) {
-        if (mode === 'busy' && !system.others) continue;
         const { created, events } = await runTurn(system, mode, options.seconds);
         const kept = round > 0;
         if (kept) system.created[mode].push(...created);
@@ -50,9 +49,13 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld, Redis: redis }),
     timesTable(systems),
   ];
-  const [cluster, monolith] = systems.slice(-2).map(({ created }) => p(arrivalMs(created.quiet), 0.5));
+  const times = (mode: Mode, share: number): string => {
+    const [cluster, monolith] = systems.slice(-2).map(({ created }) => p(arrivalMs(created[mode]), share));
+    return ratio(cluster! / monolith!);
+  };
   publish('latency', options, howMeasured(options), tables, [
-    ['one create at a time, sent → arrived: times the monolith', ratio(cluster! / monolith!), '≤ 1.5×'],
+    ['one create at a time, sent → arrived: times the monolith', times('quiet', 0.5), '≤ 1.5×'],
+    [`the same beside ${whole(busyPerSecond)} events/s, p99`, times('busy', 0.99), '≤ 1.5×'],
   ]);
 };
 
@@ -65,8 +68,11 @@ interface System {
   readonly creator: Creator;
   readonly tenants: readonly Tenant[];
   readonly mysqlUrl: string;
-  /** The companies of the other events. */
-  readonly others?: { readonly world: DeliveryWorld; readonly neighbours: readonly Tenant[] };
+  /** Makes events of other companies. @returns how many. */
+  readonly makeOthers: (seconds: number) => Promise<number>;
+  /** Ends when the others' deliveries have arrived. */
+  readonly settle: () => Promise<void>;
+  readonly neighbours: readonly Tenant[];
   readonly created: Readonly<Record<Mode, Created[]>>;
   /** Of the busy turns that are kept. */
   readonly otherEvents: number[];
@@ -94,47 +100,54 @@ const startSystem = async (
   for (const { id, key } of neighbours)
     await world.subscribe({ id, key }, `/counted/${id}`, ['client.created']);
   return {
-    ...{ name, creator, tenants, mysqlUrl: world.cluster.stack.mysqlUrl },
-    others: { world, neighbours },
+    ...{ name, creator, tenants, neighbours, mysqlUrl: world.cluster.stack.mysqlUrl },
+    makeOthers: (seconds) => steadyEvents(world.bus, neighbours, busyPerSecond, seconds, busyWidth),
+    settle: world.settle,
     created: { quiet: [], busy: [] },
     otherEvents: [],
   };
 };
 
-/** On the MySQL of a cluster: a transaction, the answer, and a signed request of its own. */
+/** On the MySQL of a cluster: a transaction, the answer, and a signed request of its own. Its other events are creates. */
 const startReference = async (
   { env, onEnd }: BenchContext,
-  { tenants, mysqlUrl }: System,
+  { tenants, neighbours, mysqlUrl }: System,
   redis: Program,
 ): Promise<System> => {
   const home = makeHome(onEnd);
   mkdirSync(join(home, 'logs'));
   const port = await freePort();
-  const creator = await openCreator(`http://127.0.0.1:${port}`, tenants);
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const creator = await openCreator(baseUrl, tenants);
   onEnd(() => creator.close());
+  const others = new Pool(baseUrl, { connections: busyWidth });
+  onEnd(() => others.close());
   await startMonolith({
     ...{ home, redis, onEnd, port },
     env: { ...env, MYSQL_URL: mysqlUrl, RATE_LIMIT_WRITE: '1000000', WEBHOOK_URL: creator.receiverUrl },
   });
   return {
-    ...{ name: 'the monolith', creator, tenants, mysqlUrl },
+    ...{ name: 'the monolith', creator, tenants, neighbours, mysqlUrl },
+    makeOthers: (seconds) =>
+      makeSteadily(
+        (at) => createLead(others, neighbours[at % neighbours.length]!),
+        ...([busyPerSecond, seconds, busyWidth] as const),
+      ),
+    // It remembers no delivery: what its connections hold has soon gone.
+    settle: () => sleep(2000),
     created: { quiet: [], busy: [] },
     otherEvents: [],
   };
 };
 
 const runTurn = async (
-  { creator, others }: System,
+  { creator, makeOthers, settle }: System,
   mode: Mode,
   seconds: number,
 ): Promise<{ readonly created: readonly Created[]; readonly events: number }> => {
-  if (mode === 'quiet' || !others) return { created: await creator.createFor(seconds), events: 0 };
-  const { world, neighbours } = others;
-  const [created, events] = await Promise.all([
-    creator.createFor(seconds),
-    steadyEvents(world.bus, neighbours, busyPerSecond, seconds, busyWidth),
-  ]);
-  await world.settle();
+  if (mode === 'quiet') return { created: await creator.createFor(seconds), events: 0 };
+  const [created, events] = await Promise.all([creator.createFor(seconds), makeOthers(seconds)]);
+  await settle();
   return { created, events };
 };
 
@@ -165,7 +178,7 @@ const timesTable = (systems: readonly System[]): Table => ({
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
 Leads for ${tenantCount} companies in turn, over one connection: the next is sent some 20 ms after the delivery of the last has arrived at a
-receiver in the same process. The monolith answers after its transaction and sends one signed request. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies, or as many as the machine takes. ${rounds} turns of ${seconds} s each after a warm-up.
+receiver in the same process. The monolith answers after its transaction and sends one signed request. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies, leads for the monolith, or as many as the machine takes. ${rounds} turns of ${seconds} s each after a warm-up.
 `;
 
 /** One create and its delivery, in milliseconds of this process's clock. */
@@ -182,6 +195,23 @@ interface Creator {
   createFor(seconds: number): Promise<readonly Created[]>;
   close(): Promise<void>;
 }
+
+const createLead = async (pool: Pool, { key }: Tenant): Promise<number> => {
+  const response = await pool.request({
+    method: 'POST',
+    path: '/api/v1/integrations/leads',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      email: 'ada@example.com',
+      external_id: randomHex(12),
+    }),
+  });
+  const answer = (await response.body.json()) as { client_id: number };
+  if (response.statusCode !== 201) throw new Error(`no lead: ${JSON.stringify(answer)}`);
+  return answer.client_id;
+};
 
 const pauseMs = 15;
 const arrivalTimeoutMs = 10_000;
@@ -212,24 +242,10 @@ const openCreator = async (baseUrl: string, tenants: readonly Tenant[]): Promise
   };
 
   const createOne = async (): Promise<Created> => {
-    const at = made++;
-    const body = JSON.stringify({
-      first_name: 'Ada',
-      last_name: 'Lovelace',
-      email: 'ada@example.com',
-      external_id: randomHex(12),
-    });
     const sentMs = performance.now();
-    const response = await pool.request({
-      method: 'POST',
-      path: '/api/v1/integrations/leads',
-      headers: { 'x-api-key': tenants[at % tenants.length]!.key, 'content-type': 'application/json' },
-      body,
-    });
-    const answer = (await response.body.json()) as { client_id: number };
+    const leadId = await createLead(pool, tenants[made++ % tenants.length]!);
     const answeredMs = performance.now();
-    if (response.statusCode !== 201) throw new Error(`no lead: ${JSON.stringify(answer)}`);
-    return { sentMs, answeredMs, arrivedMs: await arrivalOf(answer.client_id) };
+    return { sentMs, answeredMs, arrivedMs: await arrivalOf(leadId) };
   };
 
   return {

@@ -47,13 +47,31 @@ const countOf = (rows: readonly LoggedRequest[]): number =>
 
 test('a flood from all keys of a company takes no request id from another one, and no request is uncounted', async () => {
   const { log, rows } = await open();
-  for (let round = 0; round < 50; round++)
+  for (let round = 0; round < 100; round++)
     for (let keyId = 1; keyId <= 200; keyId++) log.note(request({ keyId }));
   log.note(request({ companyId: 2, keyId: 900, requestId: 'theirs' }));
-  await expect.poll(() => countOf(rows)).toBe(10_001);
+  await expect.poll(() => countOf(rows)).toBe(20_001);
   expect(rows.filter(([company]) => company === 2)).toMatchObject([{ 6: '12', 9: 'theirs', 13: 1 }]);
-  // Two seconds at most, if one ended meanwhile.
-  expect(rows.length).toBeLessThan(2 * (500 + 2 * 200));
+  // Two rounds at most, if one ended meanwhile.
+  expect(rows.length).toBeLessThan(2 * (5_000 + 2 * 200));
+});
+
+test('what a key asks for all the time costs few rows; its first requests have a row each, soon', async () => {
+  const { log, rows } = await open();
+  for (let serial = 0; serial < 10_000; serial++) log.note(request({ requestId: `r-${serial}` }));
+  await expect.poll(() => rows.length, { timeout: 5_000 }).toBeGreaterThanOrEqual(100);
+  expect(rows.slice(0, 100).map((row) => row[9])).toEqual(Array.from({ length: 100 }, (_, at) => `r-${at}`));
+  await expect.poll(() => countOf(rows)).toBe(10_000);
+  // A round or a minute may have ended meanwhile.
+  expect(rows.length).toBeLessThanOrEqual(203);
+});
+
+test('more kinds of requests than can wait are sent at once, none uncounted', async () => {
+  const { log, rows, dropped } = await open();
+  for (let serial = 0; serial < 60_000; serial++)
+    log.note(request({ keyId: 1 + (serial % 100), status: 200 + Math.floor(serial / 100) }));
+  await expect.poll(() => countOf(rows)).toBe(60_000);
+  expect(await dropped()).toBe(0);
 });
 
 test('while NATS is away, what waits is bounded, is sent in parts afterwards, and what is dropped is counted', async () => {

@@ -27,11 +27,13 @@ export interface NotedRequest {
 }
 
 const flushMs = 1000;
-/** Of a key in a second; the further ones of a kind share a row. */
-const listedOfKey = 10;
-/** Of all keys in a second. The first one of a key is listed anyway, because a row for its kind would cost as much. */
-const listedOfAll = 500;
-/** Rows that wait while NATS is unreachable; further ones are dropped and counted. */
+/** The further requests of a kind share a row for so long: each row costs `access` and MySQL as much as a lookup. */
+const roundFlushes = 10;
+/** Of a key in a round. */
+const listedOfKey = 100;
+/** Of all keys in a round. The first one of a key is listed anyway, because a row for its kind would cost as much. */
+const listedOfAll = 5_000;
+/** Rows, and kinds of requests, that wait while NATS is unreachable; further ones are dropped and counted. */
 const maxWaiting = 10_000;
 
 export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog => {
@@ -40,10 +42,19 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
   const sums = new Map<string, { row: LoggedRequest; requests: number; durationMs: number }>();
   const listed = new Map<number, number>();
   let listedNow = 0;
-  let second = 0;
+  let flushes = 0;
   let serial = randomInt(2 ** 47);
 
-  const flush = (): void => {
+  const send = (): void => {
+    if (!bus.connected()) return;
+    const ready = rows;
+    rows = [];
+    for (let at = 0; at < ready.length; at += maxLoggedRequests)
+      bus.nc.publish(requestsLoggedSubject, JSON.stringify(ready.slice(at, at + maxLoggedRequests)));
+  };
+  const endRound = (): void => {
+    listedNow = 0;
+    listed.clear();
     if (!bus.connected()) return;
     for (const { row, requests, durationMs } of sums.values())
       rows.push(
@@ -52,12 +63,12 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
           .with(-1, requests) as unknown as LoggedRequest,
       );
     sums.clear();
-    const ready = rows;
-    rows = [];
-    for (let at = 0; at < ready.length; at += maxLoggedRequests)
-      bus.nc.publish(requestsLoggedSubject, JSON.stringify(ready.slice(at, at + maxLoggedRequests)));
+    send();
   };
-  eachTick(flush, flushMs);
+  eachTick(() => {
+    if (++flushes % roundFlushes === 0) endRound();
+    else send();
+  }, flushMs);
 
   const rowOf = (request: NotedRequest, nowMs: number, requestId: string, address: string): LoggedRequest => {
     const { companyId, keyId, operation, method, params, status, durationMs, bucket } = request;
@@ -72,12 +83,6 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
     note: (request) => {
       const { keyId, operation, method, status, isPrevious, bucket, durationMs } = request;
       const nowMs = Date.now();
-      const nowSecond = Math.floor(nowMs / 1000);
-      if (nowSecond !== second) {
-        second = nowSecond;
-        listedNow = 0;
-        listed.clear();
-      }
       const before = listed.get(keyId) ?? 0;
       const isListed = before === 0 || (before < listedOfKey && listedNow < listedOfAll);
       if (isListed && rows.length < maxWaiting) {
@@ -86,16 +91,21 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
         rows.push(rowOf(request, nowMs, request.requestId, request.address));
         return;
       }
-      const name = `${keyId} ${operation} ${method} ${status} ${isPrevious} ${bucket}`;
+      // Uses of limits are counted by the minute.
+      const minute = Math.floor(nowMs / 60_000);
+      const name = `${keyId} ${operation} ${method} ${status} ${isPrevious} ${bucket} ${minute}`;
       const sum = sums.get(name);
       if (sum) {
         sum.requests++;
         sum.durationMs += durationMs;
-      } else if (sums.size < maxWaiting)
+        return;
+      }
+      if (sums.size === maxWaiting) endRound();
+      if (sums.size < maxWaiting)
         sums.set(name, { row: rowOf(request, nowMs, '', ''), requests: 1, durationMs });
       else dropped.value++;
     },
-    flush,
+    flush: endRound,
   };
 };
 

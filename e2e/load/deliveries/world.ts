@@ -135,14 +135,21 @@ interface DeliveryWorldOptions {
   readonly mysql?: MysqlSizes;
 }
 
+interface Pace {
+  readonly width: number;
+  readonly mayGoOn: (made: number) => boolean;
+}
+
 /** Creates events continuously, `width` at a time, while `mayGoOn` returns true; crm commits each before it answers. */
 export const makeEvents = (
   bus: Bus,
   tenants: readonly Tenant[],
-  { width, mayGoOn }: { readonly width: number; readonly mayGoOn: (made: number) => boolean },
-): { made(): number; stop(): Promise<number> } => {
-  let made = 0;
-  let stopped = false;
+  pace: Pace,
+): { made(): number; stop(): Promise<number> } => makeMany(ingestOf(bus, tenants), pace);
+
+type MakeOne = (at: number) => Promise<unknown>;
+
+const ingestOf = (bus: Bus, tenants: readonly Tenant[]): MakeOne => {
   const requests = tenants.map(({ id }) =>
     JSON.stringify({
       companyId: id,
@@ -150,17 +157,25 @@ export const makeEvents = (
       payload: samplePayload('client.created', new Date()),
     }),
   );
+  return async (at) => {
+    const message = await bus.nc.request(ingestSubject, requests[at % requests.length] as string, {
+      timeout: 10_000,
+    });
+    const answer = message.json<IngestAnswer>();
+    if ('error' in answer) throw new Error(answer.error);
+  };
+};
+
+const makeMany = (makeOne: MakeOne, { width, mayGoOn }: Pace) => {
+  let made = 0;
+  let stopped = false;
   const loop = async (worker: number): Promise<void> => {
     for (let at = worker; !stopped; at++) {
       if (!mayGoOn(made)) {
         await new Promise((resolve) => setTimeout(resolve, 2));
         continue;
       }
-      const message = await bus.nc.request(ingestSubject, requests[at % requests.length] as string, {
-        timeout: 10_000,
-      });
-      const answer = message.json<IngestAnswer>();
-      if ('error' in answer) throw new Error(answer.error);
+      await makeOne(at);
       made++;
     }
   };
@@ -175,19 +190,25 @@ export const makeEvents = (
   };
 };
 
-/** Creates events at a steady rate, for each tenant in turn. @returns how many. */
-export const steadyEvents = async (
-  bus: Bus,
-  tenants: readonly Tenant[],
+/** Makes what `makeOne` makes at a steady rate. @returns how many. */
+export const makeSteadily = async (
+  makeOne: MakeOne,
   perSecond: number,
   seconds: number,
   width = 8,
 ): Promise<number> => {
   const startedMs = performance.now();
-  const events = makeEvents(bus, tenants, {
+  const many = makeMany(makeOne, {
     width,
     mayGoOn: (made) => made < ((performance.now() - startedMs) / 1000) * perSecond,
   });
   await sleep(seconds * 1000);
-  return events.stop();
+  return many.stop();
 };
+
+/** Creates events at a steady rate, for each tenant in turn. @returns how many. */
+export const steadyEvents = (
+  bus: Bus,
+  tenants: readonly Tenant[],
+  ...pace: [perSecond: number, seconds: number, width?: number]
+): Promise<number> => makeSteadily(ingestOf(bus, tenants), ...pace);
