@@ -233,7 +233,7 @@ describe('the house does not grow', () => {
     'services/runtime': 6_473,
     'services/identity': 1_182,
     'services/deliveries': 1_240,
-    'services/gateway': 5_184,
+    'services/gateway': 5_194,
     'services/agents': 700,
     'services/access': 8_961,
     'services/crm': 6_906,
