@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { testReceiver } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, inject, test } from 'vitest';
@@ -93,6 +94,11 @@ describe('Notifications', () => {
       (await team.owner.browser.ask('GET', '/notices/settings')).json.kinds
         .filter(({ mail }: { mail: boolean }) => mail)
         .map(({ kind }: { kind: string }) => kind);
+    await page.route('**/notices/settings', async (route) => {
+      // What has been chosen is shown however late the page hears of it.
+      if (route.request().method() === 'GET') await sleep(2000);
+      await route.continue();
+    });
     for (const [on, times] of [
       [false, 0],
       [true, 4],

@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { KindChoices } from '../../model/kind-choices.tsx';
 import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/queries.ts';
+import { queryClient } from '../../model/query-client.ts';
 import { useSession } from '../../model/session.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.ts';
@@ -102,7 +103,11 @@ function MailSettings() {
   const { email } = useSession().user;
   const change = useMutation({
     mutationFn: (mail: Readonly<Record<string, boolean>>) => call('updateNoticeSettings', { body: { mail } }),
-    onSuccess: () => toast('Mails changed'),
+    onSuccess: (settings) => {
+      // Until the page has asked again, it would show the choice of before.
+      queryClient.setQueryData(noticeSettingsQuery.queryKey, settings);
+      toast('Mails changed');
+    },
     onError: toastError,
   });
   return (
