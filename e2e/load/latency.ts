@@ -131,7 +131,9 @@ const startReference = async (
     makeOthers: (seconds) =>
       makeSteadily(
         (at) => createLead(others, neighbours[at % neighbours.length]!),
-        ...([busyPerSecond, seconds, busyWidth] as const),
+        busyPerSecond,
+        seconds,
+        busyWidth,
       ),
     // It remembers no delivery: what its connections hold has soon gone.
     settle: () => sleep(2000),

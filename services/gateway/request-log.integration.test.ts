@@ -1,7 +1,7 @@
 import { type LoggedRequest, requestsLoggedSubject } from '@causeway/proto';
 import { connectBus, createMetrics } from '@causeway/runtime';
 import { cleanUp, testNats } from '@causeway/runtime/testing';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type NotedRequest, openRequestLog } from './request-log.ts';
 
 const open = async () => {
@@ -64,6 +64,19 @@ test('what a key asks for all the time costs few rows; its first requests have a
   await expect.poll(() => countOf(rows)).toBe(10_000);
   // A round or a minute may have ended meanwhile.
   expect(rows.length).toBeLessThanOrEqual(203);
+});
+
+test('requests of two minutes share no row', async () => {
+  const { log, rows } = await open();
+  vi.useFakeTimers({ toFake: ['Date'] });
+  cleanUp(async () => void vi.useRealTimers());
+  const minuteMs = Date.UTC(2030, 0, 1);
+  for (const ms of [minuteMs - 1, minuteMs]) {
+    vi.setSystemTime(ms);
+    for (let serial = 0; serial < 150; serial++) log.note(request());
+  }
+  await expect.poll(() => countOf(rows)).toBe(300);
+  expect(countOf(rows.filter((row) => row[2] < minuteMs))).toBe(150);
 });
 
 test('more kinds of requests than can wait are sent at once, none uncounted', async () => {

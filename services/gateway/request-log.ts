@@ -26,9 +26,9 @@ export interface NotedRequest {
   readonly bucket: Bucket | '' | null;
 }
 
-const flushMs = 1000;
+const sendMs = 1000;
 /** The further requests of a kind share a row for so long: each row costs `access` and MySQL as much as a lookup. */
-const roundFlushes = 10;
+const roundMs = 10_000;
 /** Of a key in a round. */
 const listedOfKey = 100;
 /** Of all keys in a round. The first one of a key is listed anyway, because a row for its kind would cost as much. */
@@ -42,7 +42,6 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
   const sums = new Map<string, { row: LoggedRequest; requests: number; durationMs: number }>();
   const listed = new Map<number, number>();
   let listedNow = 0;
-  let flushes = 0;
   let serial = randomInt(2 ** 47);
 
   const send = (): void => {
@@ -65,10 +64,8 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
     sums.clear();
     send();
   };
-  eachTick(() => {
-    if (++flushes % roundFlushes === 0) endRound();
-    else send();
-  }, flushMs);
+  eachTick(endRound, roundMs);
+  eachTick(send, sendMs);
 
   const rowOf = (request: NotedRequest, nowMs: number, requestId: string, address: string): LoggedRequest => {
     const { companyId, keyId, operation, method, params, status, durationMs, bucket } = request;

@@ -210,5 +210,7 @@ export const makeSteadily = async (
 export const steadyEvents = (
   bus: Bus,
   tenants: readonly Tenant[],
-  ...pace: [perSecond: number, seconds: number, width?: number]
-): Promise<number> => makeSteadily(ingestOf(bus, tenants), ...pace);
+  perSecond: number,
+  seconds: number,
+  width?: number,
+): Promise<number> => makeSteadily(ingestOf(bus, tenants), perSecond, seconds, width);
