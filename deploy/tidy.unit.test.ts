@@ -82,8 +82,8 @@ test('what runs again and again is guarded, and no process ends by what it throw
         !/\/testing\//.test(file) &&
         wanted.test(textOf(file)),
     );
-  // `eachTick` reports what its work throws.
-  expect(using(/\bsetInterval\(/)).toEqual(['services/runtime/repeat.ts']);
+  // `eachTick` runs again and again, and reports what its work throws.
+  expect(using(/\bsetInterval\(/)).toEqual([]);
   expect(using(/uncaughtException|unhandledRejection/)).toEqual(['services/runtime/process.ts']);
   expect(using(/\bprocess\.(exit|abort|kill)\(/)).toEqual(['services/runtime/process.ts']);
   // A loop over messages ends with its first error, so each says what happens then.
@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 14_024,
-    'services/runtime': 6_473,
+    'services/runtime': 6_487,
     'services/identity': 1_182,
     'services/deliveries': 1_240,
     'services/gateway': 5_191,
@@ -238,10 +238,10 @@ describe('the house does not grow', () => {
     'services/access': 8_961,
     'services/crm': 6_906,
     'services/webhooks': 5_842,
-    'services/dispatcher': 7_413,
+    'services/dispatcher': 7_429,
     'admin-ui': 16_122,
     deploy: 4_302,
-    tests: 65_210,
+    tests: 65_256,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

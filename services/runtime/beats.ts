@@ -1,7 +1,7 @@
 import { beatSubject } from '@causeway/proto/subjects';
 import type { Msg } from '@nats-io/transport-node';
 import { type Bus, readNotice } from './bus.ts';
-import { eachTick, tickMs } from './repeat.ts';
+import { eachTick } from './repeat.ts';
 
 /** `unwell`: it lives, but calls should go to others if there are any. `leaving`: it is about to stop. */
 type BeatState = 'well' | 'unwell' | 'leaving';
@@ -11,6 +11,7 @@ type Beat = readonly [state: BeatState, connections: number];
 
 export const beatEveryMs = 250;
 const silentAfterMs = 3 * beatEveryMs;
+const checkEveryMs = 125;
 const forgetAfterMs = 60_000;
 /** More are ignored: a service under attack could invent any number. */
 const maxMembers = 1000;
@@ -19,30 +20,21 @@ export interface Beats {
   leave(): void;
 }
 
-/** Says every quarter of a second, as a member of a group, that this process lives; a change of its state at once. */
+/** Says every quarter of a second, as a member of a group, that this process lives, and how it is. */
 export const startBeats = ({ bus, group, member, well = () => true }: BeatsOptions): Beats => {
   const subject = beatSubject(group, member);
   let connections = 1;
-  let said: BeatState | undefined;
-  let saidMs = 0;
   const say = (state: BeatState): void => {
-    if (!bus.connected()) return;
-    bus.nc.publish(subject, JSON.stringify([state, connections] satisfies Beat));
-    said = state;
-    saidMs = performance.now();
+    if (bus.connected()) bus.nc.publish(subject, JSON.stringify([state, connections] satisfies Beat));
   };
-  const check = (): void => {
-    const state = well() ? 'well' : 'unwell';
-    if (state !== said || performance.now() - saidMs >= beatEveryMs) say(state);
-  };
-  const stop = eachTick(check);
+  const beat = (): void => say(well() ? 'well' : 'unwell');
+  const stop = eachTick(beat, beatEveryMs);
   let left = false;
   bus.onReconnect(() => {
     connections++;
-    said = undefined;
-    if (!left) check();
+    if (!left) beat();
   });
-  check();
+  beat();
   return {
     leave: () => {
       left = true;
@@ -120,14 +112,14 @@ export const followBeats = ({ bus, group, onChange }: FollowOptions): Members =>
   };
   const stop = eachTick(() => {
     const nowMs = performance.now();
-    if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, 2 * tickMs);
+    if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, 2 * checkEveryMs);
     checkedMs = nowMs;
     for (const member of members.values()) {
       const silentMs = listenedMs - member.lastBeatMs;
       if (silentMs > forgetAfterMs) members.delete(member.name);
       else if (silentMs > silentAfterMs) lose(member);
     }
-  });
+  }, checkEveryMs);
 
   return {
     all: () => members.values(),

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { eachAlone, repeat } from './repeat.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { eachAlone, eachTick, repeat } from './repeat.ts';
 
 test('a wake ends the pause, and during a pass it makes the next one follow at once', async () => {
   let passes = 0;
@@ -31,4 +31,50 @@ test('an item that fails does not keep the others from their turn', async () => 
   });
   await expect(work).rejects.toThrow('no 1');
   expect(done).toEqual([2, 4]);
+});
+
+test('ticks of all callers share their moments, and no timer runs for less than what is asked for', async () => {
+  vi.useFakeTimers();
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const runs = new Map<string, number[]>();
+  const start = (name: string, everyMs: number) => {
+    runs.set(name, []);
+    const stop = eachTick(() => runs.get(name)!.push(performance.now()), everyMs);
+    onTestFinished(stop);
+    return stop;
+  };
+  onTestFinished(() => void vi.useRealTimers());
+  start('a', 250);
+  await vi.advanceTimersByTimeAsync(60);
+  start('b', 250);
+  start('c', 1000);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(runs.get('b')).toEqual(runs.get('a')!.slice(-8));
+  expect(runs.get('b')).toHaveLength(8);
+  expect(runs.get('c')).toHaveLength(2);
+  expect(runs.get('a')).toEqual(expect.arrayContaining(runs.get('c')!));
+  const calls = timers.mock.calls.length;
+  const stop = start('d', 50);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(runs.get('d')!.length).toBeGreaterThanOrEqual(19);
+  stop();
+  const sooner = timers.mock.calls.length;
+  expect(sooner - calls).toBeGreaterThanOrEqual(19);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(timers.mock.calls.length - sooner).toBeLessThanOrEqual(5);
+  expect(runs.get('d')!.length).toBeLessThanOrEqual(20);
+});
+
+test('a clock that is set moves no tick', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let runs = 0;
+  onTestFinished(eachTick(() => void runs++, 250));
+  await vi.advanceTimersByTimeAsync(500);
+  for (const hourMs of [3_600_000, -7_200_000]) {
+    const before = runs;
+    vi.setSystemTime(Date.now() + hourMs);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(runs).toBe(before + 1);
+  }
 });

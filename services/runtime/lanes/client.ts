@@ -211,7 +211,12 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     return true;
   };
 
-  const stopSweeping = eachTick(() => {
+  let stopSweeping: (() => void) | undefined;
+  const sweep = (): void => {
+    if (pending.size === 0) {
+      stopSweeping?.();
+      stopSweeping = undefined;
+    }
     const nowMs = performance.now();
     const connected = bus.connected();
     for (const [id, call] of pending) {
@@ -220,7 +225,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
         fail(id, unsent ? (connected ? 'absent' : 'disconnected') : 'timeout');
       } else if (call.held && connected) sendAgain(id, call);
     }
-  });
+  };
 
   let closed = false;
   const request = (call: LaneCall): Promise<LaneAnswer> =>
@@ -228,6 +233,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
       const id = ++lastId;
       const deadlineMs = performance.now() + call.budgetMs;
       pending.set(id, { ...unsent, resolve, reject, call, deadlineMs });
+      stopSweeping ??= eachTick(sweep, sweepEveryMs);
       if (closed) return fail(id, 'closed');
       if (pending.size > maxInFlight) return fail(id, 'overloaded');
       add(id, call);
@@ -238,7 +244,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     inFlight: () => pending.size,
     close: () => {
       closed = true;
-      stopSweeping();
+      stopSweeping?.();
       replicas.close();
       subscription.unsubscribe();
       for (const id of [...pending.keys()]) fail(id, 'closed');
@@ -284,3 +290,4 @@ const unsent = {
 };
 
 const unavailableStatus = 503;
+const sweepEveryMs = 50;
