@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '@causeway/runtime';
+import { type Database, later, transaction } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import type { TakenEvent } from '../delivery.ts';
 import { dispatcherMetrics } from '../metrics.ts';
@@ -45,9 +45,11 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
     waiting = [];
     for (const wake of woken) wake();
   };
-  const ownBeat = async (): Promise<void> => {
+  const beat = async (): Promise<void> => {
     const startedMs = nowMs();
-    if (!(await beat(beatDb, id, earliest([...openEvents].map(({ leaseMs }) => leaseMs))))) {
+    const openUntil = earliest([...openEvents].map(({ leaseMs }) => leaseMs));
+    const { isGivenUp, all } = await beatAndRead(beatDb, id, openUntil);
+    if (isGivenUp) {
       log.warn({ dispatcherId: id }, 'given up by the other dispatchers; continuing without leases');
       id = await register(beatDb, instance);
     }
@@ -55,9 +57,9 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
     sureUntilMs = startedMs + sureForMs;
     if (!wasSure) sure.send();
     wakeWaiting();
+    await watchOthers(all.filter(({ dispatcher_id }) => dispatcher_id !== id));
   };
-  const watchOthers = async (): Promise<void> => {
-    const others = (await readDispatchers(beatDb)).filter(({ dispatcher_id }) => dispatcher_id !== id);
+  const watchOthers = async (others: readonly KnownDispatcher[]): Promise<void> => {
     const live = others.filter((one) => !one.given_up_utc);
     const silent = silence.read(live);
     for (const other of silent)
@@ -93,8 +95,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
     while (!stopping.signal.aborted) {
       const pause = sleep(beatEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
       try {
-        await ownBeat();
-        await watchOthers();
+        await beat();
       } catch (error) {
         silence.reset();
         log.debug({ error }, 'no beat');
@@ -178,21 +179,36 @@ const register = async (db: Database<Tables>, instance: string): Promise<number>
   return Number(insertId);
 };
 
-const beat = async (db: Database<Tables>, id: number, openUntil: Date | undefined): Promise<boolean> => {
-  const { numUpdatedRows } = await db
-    .updateTable('dispatchers')
-    .set((eb) => ({ beats: eb('beats', '+', 1), open_until_utc: openUntil ?? null }))
-    .where('dispatcher_id', '=', id)
-    .where('given_up_utc', 'is', null)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+/** In one round trip, because it is most of what a dispatcher at rest does. */
+const beatAndRead = async (
+  db: Database<Tables>,
+  id: number,
+  openUntil: Date | undefined,
+): Promise<{ readonly isGivenUp: boolean; readonly all: readonly KnownDispatcher[] }> => {
+  let isGivenUp = false;
+  let all: readonly KnownDispatcher[] = [];
+  await transaction(
+    db,
+    async (trx) => {
+      const beat = trx
+        .updateTable('dispatchers')
+        .set((eb) => ({ beats: eb('beats', '+', 1), open_until_utc: openUntil ?? null }))
+        .where('dispatcher_id', '=', id)
+        .where('given_up_utc', 'is', null);
+      const dispatchers = trx
+        .selectFrom('dispatchers')
+        .select(['dispatcher_id', 'instance', 'beats', 'given_up_utc', 'open_until_utc']);
+      await later(trx, beat.compile(), ({ numAffectedRows }) => {
+        isGivenUp = numAffectedRows === 0n;
+      });
+      await later(trx, dispatchers.compile(), ({ rows }) => {
+        all = rows;
+      });
+    },
+    { attempts: 1 },
+  );
+  return { isGivenUp, all };
 };
-
-const readDispatchers = (db: Database<Tables>): Promise<readonly KnownDispatcher[]> =>
-  db
-    .selectFrom('dispatchers')
-    .select(['dispatcher_id', 'instance', 'beats', 'given_up_utc', 'open_until_utc'])
-    .execute();
 
 /** The dispatcher's leases are void from the commit on. @returns false if it has beaten since. */
 const giveUp = async (

@@ -118,7 +118,7 @@ export const startPoller = (options: PollerOptions): Repeated => {
   return polling;
 };
 
-const pollEveryMs = 150;
+const pollEveryMs = 250;
 const afterFailureMs = 500;
 
 interface PollerOptions extends Pick<Context, 'db' | 'now' | 'nowMs' | 'log' | 'metrics'> {
