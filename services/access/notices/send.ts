@@ -61,7 +61,7 @@ export const startSender = (
       }
       return 0;
     },
-    { pauseMs: 1000, onError: (error) => context.log.warn({ error }, 'looking for notices to send failed') },
+    { pauseMs: 2000, onError: (error) => context.log.warn({ error }, 'looking for notices to send failed') },
   );
   return {
     wake: loop.wake,

@@ -35,7 +35,7 @@ export const startNotices = (context: NoticesContext): { stop(): Promise<void> }
   };
 };
 
-const planEveryMs = 1000;
+const planEveryMs = 2000;
 const watchEveryMs = 60_000;
 const mailSlots = 16;
 /** A dispatcher makes 32 posts that members wait for at a time; notices of a few replicas leave room for these. */

@@ -15,7 +15,7 @@ type EndingsContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'now'>;
  */
 export const startMemberEndings = (context: EndingsContext): Repeated =>
   repeat(() => endWithMembers(context), {
-    pauseMs: 1000,
+    pauseMs: 2000,
     onError: (error) => context.log.warn({ error }, 'ending the work of members failed'),
   });
 
