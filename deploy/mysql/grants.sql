@@ -14,7 +14,6 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`key_revocations` TO 'causewa
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`notices` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`notice_sends` TO 'causeway_access'@'%';
 GRANT SELECT ON `causeway`.`notice_channels` TO 'causeway_access'@'%';
-GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`agent_calls` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, ALTER, DROP ON `causeway`.`request_log` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`portal_passkeys` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`link_mails` TO 'causeway_access'@'%';
@@ -67,7 +66,6 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`sealed_keys` TO 'causeway_we
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`webhook_companies` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`missed_events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`subscription_changes` TO 'causeway_webhooks'@'%';
-GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`acknowledged_causes` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`delivery_shares` TO 'causeway_webhooks'@'%';
 GRANT SELECT, DELETE ON `causeway`.`incidents` TO 'causeway_webhooks'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_dispatcher'@'%';

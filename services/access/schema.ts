@@ -15,8 +15,6 @@ export interface AccessTables {
   portal_password_resets: PortalPasswordResetTable;
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
-  /** Not used. */
-  agent_calls: { company_id: number };
   request_log: RequestLogTable;
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
   member_endings: MemberEndingRow;
@@ -46,7 +44,6 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'portal_password_resets',
   'audit_log',
   'request_minutes',
-  'agent_calls',
   'request_log',
   'key_revocations',
   'member_endings',
@@ -70,7 +67,6 @@ export const emptiedTables = {
     'api_keys',
     'audit_log',
     'request_minutes',
-    'agent_calls',
     'key_revocations',
     'member_endings',
     'notices',

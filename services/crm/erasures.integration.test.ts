@@ -45,15 +45,15 @@ const addNotes = async (companyId: number, id: number, count: number) => {
 const addAttempt = async (companyId: number, event: { event_id: number; created_utc: Date }) =>
   crm.database.query(
     `INSERT INTO delivery_attempts (company_id, event_id, subscription_id, attempt, created_utc, started_utc,
-      elapsed_ms, url, status_code, request_headers, response_headers, response_body)
-     VALUES (?, ?, 1, 1, ?, NOW(3), 5, 'https://example.com/', 200, '[]', '[["x-name", "Ann"]]', 'hello Ann')`,
+      elapsed_ms, url, status_code, sent, response_body)
+     VALUES (?, ?, 1, 1, ?, NOW(3), 5, 'https://example.com/', 200, '', 'hello Ann')`,
     [companyId, event.event_id, event.created_utc],
   );
 
 const attemptsOf = (companyId: number) =>
   db
     .selectFrom('delivery_attempts')
-    .select(['event_id', 'response_headers', 'response_body'])
+    .select(['event_id', 'response_body'])
     .where('company_id', '=', companyId)
     .orderBy('event_id')
     .execute();

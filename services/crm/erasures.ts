@@ -203,7 +203,7 @@ const erasePayloads = async (
         .execute();
       await trx
         .updateTable('delivery_attempts')
-        .set({ response_body: null, response_headers: null, response_truncated: 0 })
+        .set({ response_body: null, response_truncated: 0 })
         .where('company_id', '=', companyId)
         .where('event_id', '=', event_id)
         .where('created_utc', '=', created_utc)

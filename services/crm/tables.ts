@@ -278,7 +278,6 @@ interface DeliveryAttempts {
   company_id: number;
   event_id: number;
   created_utc: Date;
-  response_headers: string | null;
   response_body: Buffer | null;
   response_truncated: number;
 }

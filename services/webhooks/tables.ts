@@ -94,13 +94,6 @@ export interface Tables extends IdempotencyTables {
   audit_log: AuditRow & { audit_id: Generated<number> };
   key_revocations: { readonly company_id: number; readonly key_id: number; readonly revoked_utc: Date };
   member_endings: Readonly<MemberEndingRow>;
-  acknowledged_causes: {
-    readonly company_id: number;
-    readonly subscription_id: number;
-    readonly cause: string;
-    readonly acknowledged_utc: Date;
-    readonly acknowledged_by: string;
-  };
   delivery_shares: {
     readonly company_id: number;
     readonly share_id: number;
@@ -129,7 +122,6 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'notices',
   'notice_channels',
   'missed_events',
-  'acknowledged_causes',
   'delivery_shares',
   'deliveries',
   'delivery_attempts',
@@ -153,7 +145,6 @@ export const emptiedTables = {
     'webhook_companies',
     'notice_channels',
     'missed_events',
-    'acknowledged_causes',
     'delivery_shares',
     'replays',
     'incidents',

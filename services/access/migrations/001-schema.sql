@@ -10,12 +10,9 @@ CREATE TABLE companies (
   limit_lookup INT UNSIGNED NULL,
   version BIGINT UNSIGNED NOT NULL DEFAULT 1,
   created_utc DATETIME(3) NOT NULL,
-  -- Not used.
   closed_utc DATETIME(3),
   -- Limits of a company until a time, as JSON: `{"untilMs": 1795500000000, "limits": {"write": 2000}}`. They end by themselves.
   temporary_limits VARCHAR(200) CHARACTER SET ascii NULL,
-  -- Not used.
-  time_zone VARCHAR(64) NULL,
   -- Members without a second factor can do nothing but set one up.
   require_factor TINYINT(1) NOT NULL DEFAULT 0,
   PRIMARY KEY (company_id)
@@ -295,17 +292,6 @@ CREATE TABLE notice_channels (
   last_error VARCHAR(500) NULL,
   updated_utc DATETIME(3) NOT NULL,
   PRIMARY KEY (company_id, channel)
-);
-
--- Not used.
-CREATE TABLE agent_calls (
-  company_id BIGINT UNSIGNED NOT NULL,
-  hour_utc DATETIME NOT NULL,
-  tool VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  answered INT UNSIGNED NOT NULL DEFAULT 0,
-  refused INT UNSIGNED NOT NULL DEFAULT 0,
-  PRIMARY KEY (company_id, hour_utc, tool),
-  KEY agent_calls_age (hour_utc)
 );
 
 -- Requests by key, as the gateways report them, for seven days. Beyond ten in a second, those of one kind share a row:

@@ -266,8 +266,6 @@ CREATE TABLE event_sequences (
   -- Raised in each transaction that changes a subscription of the company. Every event is committed under the lock of
   -- this row and carries the version, so a dispatcher knows whether its copy of the subscriptions is recent enough.
   subscriptions_version BIGINT UNSIGNED NOT NULL DEFAULT 0,
-  -- The sequence of the company's last change of a record.
-  last_change BIGINT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (company_id)
 );
 
@@ -279,8 +277,8 @@ CREATE TABLE event_outbox (
   sequence BIGINT UNSIGNED NOT NULL,
   created_utc DATETIME(3) NOT NULL,
   -- The lease on the event's fan-out (services/webhooks/fan-out); the row is deleted with the last of its first
-  -- deliveries. Null: no lease yet.
-  leased_until DATETIME(3),
+  -- deliveries.
+  leased_until DATETIME(3) NOT NULL,
   PRIMARY KEY (company_id, event_id)
 );
 

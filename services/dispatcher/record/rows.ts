@@ -43,7 +43,7 @@ const insertAttemptRows = statement<[Rows]>(
   (rows) => sql`
     INSERT INTO delivery_attempts (company_id, event_id, subscription_id, replay_id, attempt, created_utc,
       started_utc, elapsed_ms, dns_ms, connect_ms, tls_ms, first_byte_ms, url, address, status_code, error_class,
-      error, request_headers, sent, response_body, response_truncated, next_attempt_utc)
+      error, sent, response_body, response_truncated, next_attempt_utc)
     VALUES ${rows}
     ON DUPLICATE KEY UPDATE attempt = delivery_attempts.attempt`,
 );
@@ -68,7 +68,6 @@ const attemptValues = (attempt: AttemptedDelivery) => {
     result.statusCode,
     result.errorClass,
     result.error?.slice(0, maxError) ?? null,
-    '[]',
     packRequest({
       ...attempt,
       bodyBytes: result.wasSent ? attempt.body.length : null,

@@ -29,8 +29,6 @@ CREATE TABLE subscriptions (
   key_id BIGINT UNSIGNED,
   -- From then on the subscription gets no events, and is removed. Null: never.
   expires_utc DATETIME(3),
-  -- Not used.
-  agent_id VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin,
   -- What a subscription asks of its events and deliveries (contract, "Conditions" and "Pace, pause and headers"). Null: nothing.
   -- `headers` is sealed like the signing secrets; `header_names` is what may be shown. `paused_utc`: its deliveries wait since then.
   conditions JSON,
@@ -42,8 +40,7 @@ CREATE TABLE subscriptions (
   header_names JSON,
   PRIMARY KEY (company_id, subscription_id),
   UNIQUE KEY subscription_id (subscription_id),
-  KEY expires (expires_utc),
-  UNIQUE KEY agent (company_id, agent_id)
+  KEY expires (expires_utc)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci;
 
 -- One row per subscription: when its waiting deliveries are due next, and its health. Dispatchers lock these rows and
@@ -131,17 +128,13 @@ CREATE TABLE delivery_attempts (
   -- One of `errorClasses` in proto/deliveries/states.ts; null for a 2xx.
   error_class VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin,
   error VARCHAR(500),
-  -- [[name, value], …] as sent and as received.
-  request_headers JSON NOT NULL,
-  response_headers JSON,
+  -- The response's headers and body, packed together, so that the erasure of a person reaches both.
   response_body BLOB,
   response_truncated TINYINT(1) NOT NULL DEFAULT 0,
   -- When the delivery is due again; null after the last attempt.
   next_attempt_utc DATETIME(3),
-  -- What of an attempt's request does not follow from its row (services/deliveries/stored-attempt.ts). The response's headers
-  -- and body are then together in `response_body`, where the erasure of a person reaches both. Null: the headers are
-  -- stored whole, as JSON.
-  sent VARBINARY(500),
+  -- What of an attempt's request does not follow from its row (services/deliveries/stored-attempt.ts).
+  sent VARBINARY(500) NOT NULL,
   PRIMARY KEY (company_id, event_id, subscription_id, replay_id, attempt, created_utc)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci
 PARTITION BY RANGE COLUMNS (created_utc) (PARTITION future VALUES LESS THAN (MAXVALUE));
@@ -268,17 +261,6 @@ CREATE TABLE dispatchers (
   PRIMARY KEY (dispatcher_id)
 );
 
--- Not used.
-CREATE TABLE acknowledged_causes (
-  company_id BIGINT UNSIGNED NOT NULL,
-  subscription_id BIGINT UNSIGNED NOT NULL,
-  -- An error class; `status` and `redirect` with the code that was answered, as in `status 503`.
-  cause VARCHAR(30) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  acknowledged_utc DATETIME(3) NOT NULL,
-  acknowledged_by VARCHAR(254) NOT NULL,
-  PRIMARY KEY (company_id, subscription_id, cause)
-) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci;
-
 -- Links to single deliveries for people without a session (contract, "Shared deliveries").
 CREATE TABLE delivery_shares (
   company_id BIGINT UNSIGNED NOT NULL,
@@ -295,7 +277,7 @@ CREATE TABLE delivery_shares (
   opened INT UNSIGNED NOT NULL DEFAULT 0,
   last_opened_utc DATETIME(3),
   -- The member who made the link.
-  created_by_id BIGINT UNSIGNED NULL,
+  created_by_id BIGINT UNSIGNED NOT NULL,
   PRIMARY KEY (company_id, share_id)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci;
 

@@ -176,7 +176,7 @@ describe('a replay of missed events', () => {
 
   test('leaves out events that still wait for fan-out', async () => {
     const events = await makeEvents(webhooks.db, company, [{ created_utc: minutesAgo(1) }]);
-    await webhooks.database.query('INSERT INTO event_outbox VALUES (?, ?, 1, ?, NULL)', [
+    await webhooks.database.query('INSERT INTO event_outbox VALUES (?, ?, 1, ?, NOW(3))', [
       company,
       events[0]!.event_id,
       // In the future, so that the sweeper ignores it.

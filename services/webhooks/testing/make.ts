@@ -88,11 +88,7 @@ export const makeAttempt = async (
     next_attempt_utc: null,
     ...fields,
   };
-  // The column is not used, and has no default.
-  await db
-    .insertInto('delivery_attempts')
-    .values({ ...row, ...{ request_headers: '[]' } })
-    .execute();
+  await db.insertInto('delivery_attempts').values(row).execute();
 };
 
 /** Events as crm writes them: with consecutive numbers, in one transaction with the sequence of the company. */
