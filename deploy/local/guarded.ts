@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readEnv } from '@causeway/runtime/client';
 
 export interface Guarded {
   readonly pid: number;
@@ -60,35 +61,31 @@ interface GuardedOptions {
   readonly onMessage?: (message: unknown) => void;
 }
 
-/** Waits for a program of an earlier, killed start. @param mark text in its command line: ids are reused. */
-export const outwait = async (pidFile: string, mark: string, graceMs: number): Promise<void> => {
-  const pid = readPid(pidFile);
-  if (pid === undefined || !isRunning(pid, mark)) return;
-  signal(pid, 'SIGTERM');
-  for (const endMs = Date.now() + graceMs; isRunning(pid, mark); await sleep(50)) {
-    if (Date.now() > endMs) signal(pid, 'SIGKILL');
+/** In the environment of a program: the folder that it works in, so that the next start finds what a killed one has left. */
+export const stackMark = 'CAUSEWAY_STACK';
+
+export const envIn = (home: string): NodeJS.ProcessEnv => ({ ...readEnv(), [stackMark]: home });
+
+/** Ends the programs of an earlier, killed start, with SIGKILL after `graceMs`. */
+export const endLeftovers = async (home: string, graceMs: number): Promise<void> => {
+  const endMs = Date.now() + graceMs;
+  for (let left = processesOf(home); left.length > 0; left = processesOf(home)) {
+    for (const pid of left) {
+      try {
+        process.kill(pid, Date.now() > endMs ? 'SIGKILL' : 'SIGTERM');
+      } catch {}
+    }
+    await sleep(50);
   }
 };
 
-const readPid = (file: string): number | undefined => {
-  try {
-    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
-    return pid > 1 ? pid : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const isRunning = (pid: number, mark: string): boolean => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
-  } catch {
-    return false;
-  }
-};
-
-const signal = (pid: number, name: NodeJS.Signals): void => {
-  try {
-    process.kill(pid, name);
-  } catch {}
-};
+const processesOf = (home: string): number[] =>
+  readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const marks = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0');
+      return marks.includes(`${stackMark}=${home}`) ? [Number(name)] : [];
+    } catch {
+      return []; // Ended, or somebody else's.
+    }
+  });

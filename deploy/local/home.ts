@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from './setup-error.ts';
+import { lock } from './toolchain/lock.mjs';
 
 export const homeOf = (env: NodeJS.ProcessEnv, root: string): string =>
   resolve(root, env.STACK_HOME || '.stack');
-
-export const stackMark = 'CAUSEWAY_STACK';
 
 export const prepareHome = (home: string): void => {
   try {
@@ -21,46 +17,15 @@ export const prepareHome = (home: string): void => {
   }
 };
 
-/** Undefined if another process holds the lock. The kernel releases it however this process ends. */
+/** Undefined if another process holds the lock. */
 export const claim = async (home: string): Promise<(() => void) | undefined> => {
-  const holder = spawn('flock', ['--nonblock', join(home, 'lock'), 'sh', '-c', 'echo held; exec cat'], {
-    detached: true,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  const held = await Promise.race([
-    once(holder.stdout, 'data').then(() => true),
-    once(holder, 'exit').then(() => false),
-  ]);
-  if (!held) return undefined;
-  writeFileSync(join(home, 'supervisor.pid'), String(process.pid), { mode: 0o600 });
-  return () => holder.stdin.end();
+  const release = await lock(join(home, 'lock'), '--nonblock');
+  if (release) writeFileSync(join(home, 'supervisor.pid'), String(process.pid), { mode: 0o600 });
+  return release;
 };
 
 export const supervisorOf = (home: string): number =>
   Number(readFileSync(join(home, 'supervisor.pid'), 'utf8'));
-
-export const endLeftovers = async (home: string, graceMs: number): Promise<void> => {
-  const endMs = Date.now() + graceMs;
-  for (let left = processesOf(home); left.length > 0; left = processesOf(home)) {
-    for (const pid of left) {
-      try {
-        process.kill(pid, Date.now() > endMs ? 'SIGKILL' : 'SIGTERM');
-      } catch {}
-    }
-    await sleep(50);
-  }
-};
-
-const processesOf = (home: string): number[] =>
-  readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const marks = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0');
-      return marks.includes(`${stackMark}=${home}`) ? [Number(name)] : [];
-    } catch {
-      return []; // Ended, or somebody else's.
-    }
-  });
 
 export interface Stack {
   readonly baseUrl: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
+import { type Exit, endLeftovers, envIn, type Guarded, spawnGuarded } from './guarded.ts';
 import { freePort } from './ports.ts';
 import { SetupError } from './setup-error.ts';
 import type { MysqldProgram } from './toolchain.ts';
@@ -39,7 +39,7 @@ export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> =>
   const home = resolve(options.home);
   const paths = layout(home);
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  await outwait(paths.pidFile, paths.data, stopGraceMs);
+  await endLeftovers(home, stopGraceMs);
   if (!existsSync(paths.data)) await initialize(options.program, paths);
   const password = readFileSync(paths.password, 'utf8');
   const database = options.database ?? 'causeway';
@@ -51,6 +51,7 @@ export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> =>
     const server = await spawnGuarded({
       command: options.program.command,
       args: [...baseArguments(options.program, paths), ...serverArguments(options, paths, port)],
+      env: envIn(home),
       logFile: paths.log,
     });
     const url = `mysql://causeway:${password}@127.0.0.1:${port}/${database}`;
@@ -77,7 +78,6 @@ const layout = (home: string) => {
     home,
     data: join(home, 'data'),
     log: join(home, 'mysqld.log'),
-    pidFile: join(home, 'mysqld.pid'),
     password: join(home, 'password'),
     socketDir,
     socket: join(socketDir, 'mysqld.sock'),
@@ -109,6 +109,7 @@ const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> 
       '--initialize-insecure',
       `--init-file=${statements}`,
     ],
+    env: envIn(paths.home),
     logFile: paths.log,
   });
   const { code } = await server.exited;
@@ -131,7 +132,6 @@ const serverArguments = (options: MysqlOptions, paths: Layout, port: number): st
   '--bind-address=127.0.0.1',
   `--port=${port}`,
   `--socket=${paths.socket}`,
-  `--pid-file=${paths.pidFile}`,
   '--mysqlx=OFF',
   '--skip-name-resolve',
   '--max-connections=500',

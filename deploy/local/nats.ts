@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NatsMember, type NatsUser, renderNatsConfig } from '../nats/permissions.ts';
-import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
+import { type Exit, endLeftovers, envIn, type Guarded, spawnGuarded } from './guarded.ts';
 import type { Program } from './toolchain.ts';
 
 export interface NatsServer {
@@ -33,11 +33,10 @@ const startTimeoutMs = 60_000;
 /** @throws with the server's own message if it does not start */
 export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   const home = resolve(options.home);
-  const pidFile = join(home, 'nats-server.pid');
   const configFile = join(home, 'nats.conf');
   const log = join(home, 'nats-server.log');
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  await outwait(pidFile, configFile, stopGraceMs);
+  await endLeftovers(home, stopGraceMs);
   for (const name of portFiles(home)) rmSync(join(home, name));
 
   const users = options.users ?? [];
@@ -46,7 +45,6 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
     monitorPort: options.monitorPort ?? -1,
     storeDir: join(home, 'jetstream'),
     portsDir: home,
-    pidFile,
     users,
     ...(options.cluster && { cluster: options.cluster }),
   });
@@ -54,6 +52,7 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   const server = await spawnGuarded({
     command: options.program.command,
     args: [...options.program.args, '--config', configFile],
+    env: envIn(home),
     logFile: log,
   });
   try {

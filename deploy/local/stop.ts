@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readEnv } from '@causeway/runtime/client';
-import { claim, endLeftovers, homeOf, removeStack, supervisorOf } from './home.ts';
+import { endLeftovers } from './guarded.ts';
+import { claim, homeOf, removeStack, supervisorOf } from './home.ts';
 import { giveUp, step } from './toolchain/terminal.mjs';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -173,7 +173,6 @@ interface NatsConfig {
   readonly monitorPort: number;
   readonly storeDir: string;
   readonly portsDir: string;
-  readonly pidFile: string;
   readonly users: readonly NatsUser[];
   readonly cluster?: NatsMember;
 }
@@ -193,7 +192,6 @@ export const renderNatsConfig = (config: NatsConfig): string =>
       listen: `127.0.0.1:${config.port}`,
       http: `127.0.0.1:${config.monitorPort}`,
       ports_file_dir: config.portsDir,
-      pid_file: config.pidFile,
       // A body is at most 1 MiB; a frame of several, with their headers, must fit.
       max_payload: 4 * 2 ** 20,
       // A client that stops answering keeps its share of the requests until it is dropped, after nine seconds.

@@ -1,22 +1,32 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Runs `work` with an exclusive lock, the kernel's, so that it is released however this process ends. */
-export async function withLock(file, work) {
-  mkdirSync(dirname(file), { recursive: true });
-  const holder = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'], {
+/**
+ * Takes an exclusive lock, the kernel's, so that it is released however this process ends.
+ * @param flags of `flock`; with `--nonblock` it does not wait.
+ * @returns the release; undefined if another process holds the lock.
+ */
+export async function lock(file, ...flags) {
+  const holder = spawn('flock', [...flags, file, 'sh', '-c', 'echo held; exec cat'], {
+    detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  await new Promise((resolve, reject) => {
-    holder.once('error', reject);
-    holder.once('exit', () => reject(new Error(`could not lock ${file}`)));
-    holder.stdout.once('data', resolve);
-  });
+  const isHeld = await Promise.race([
+    once(holder.stdout, 'data').then(() => true),
+    once(holder, 'exit').then(() => false),
+  ]);
+  return isHeld ? () => holder.stdin.end() : undefined;
+}
+
+export async function withLock(file, work) {
+  mkdirSync(dirname(file), { recursive: true });
+  const release = await lock(file);
+  if (!release) throw new Error(`could not lock ${file}`);
   try {
     return await work();
   } finally {
-    holder.removeAllListeners('exit');
-    holder.stdin.end();
+    release();
   }
 }

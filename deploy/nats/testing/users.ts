@@ -9,7 +9,7 @@ export const { log } = createLog({ name: 'test', instance: 'test', level: 'silen
 export const natsWithUsers = async () => {
   const users = natsUsers((name) => `secret of ${name}`);
   const { authorization } = JSON.parse(
-    renderNatsConfig({ port: 0, monitorPort: 0, storeDir: '', portsDir: '', pidFile: '', users }),
+    renderNatsConfig({ port: 0, monitorPort: 0, storeDir: '', portsDir: '', users }),
   );
   const { url } = await testNats({ authorization });
   return {
