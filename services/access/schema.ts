@@ -33,28 +33,6 @@ export type RowOf<
   Columns extends readonly (keyof Selectable<AccessTables[Table]>)[],
 > = Pick<Selectable<AccessTables[Table]>, Columns[number]>;
 
-/** `companies` is the list of tenants; `sign_in_delays` has digests of people who are not signed in. */
-export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
-  'api_keys',
-  'portal_users',
-  'portal_recovery_codes',
-  'portal_passkeys',
-  'portal_sessions',
-  'portal_invitations',
-  'portal_password_resets',
-  'audit_log',
-  'request_minutes',
-  'request_log',
-  'key_revocations',
-  'member_endings',
-  'notices',
-  'notice_sends',
-  'link_mails',
-  'closed_companies',
-  'idempotency_keys',
-  'notice_channels',
-] as const);
-
 /** What a closed company leaves in this service's tables. */
 export const emptiedTables = {
   deleted: [
@@ -75,6 +53,15 @@ export const emptiedTables = {
   ],
   dropped: ['request_log'],
 } as const;
+
+/** `companies` is the list of tenants; `sign_in_delays` has digests of people who are not signed in. */
+export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
+  ...emptiedTables.deleted,
+  ...emptiedTables.dropped,
+  'closed_companies',
+  'idempotency_keys',
+  'notice_channels',
+]);
 
 interface LimitColumns {
   limit_read: number | null;

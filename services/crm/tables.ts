@@ -29,32 +29,6 @@ export interface Tables extends IdempotencyTables {
   closed_companies: ClosedCompanyRow;
 }
 
-/** Of the migrations of crm, but for `audit_log` and `delivery_attempts`. Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
-export const tenantTables: ReadonlySet<keyof Tables> = new Set([
-  'employees',
-  'statuses',
-  'lookup_versions',
-  'clients',
-  'client_search_pending',
-  'client_search_tails',
-  'client_search_entries',
-  'client_search_postings',
-  'client_notes',
-  'client_status_history',
-  'company_settings',
-  'events',
-  'event_sequences',
-  'event_outbox',
-  'event_dedupe_keys',
-  'record_changes',
-  'change_sequences',
-  'erasures',
-  'audit_log',
-  'delivery_attempts',
-  'closed_companies',
-  'idempotency_keys',
-]);
-
 /** What a closed company leaves in the tables of this service's migrations, before the tables to which their foreign keys lead. */
 export const emptiedTables = {
   deleted: [
@@ -79,6 +53,15 @@ export const emptiedTables = {
   ],
   dropped: ['events'],
 } as const;
+
+/** Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
+export const tenantTables: ReadonlySet<keyof Tables> = new Set([
+  ...emptiedTables.deleted,
+  ...emptiedTables.dropped,
+  'audit_log',
+  'delivery_attempts',
+  'closed_companies',
+]);
 
 /** Owns the statuses that all companies share (contract, "Lookups"). */
 export const globalCompanyId = 0;

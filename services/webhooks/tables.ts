@@ -112,30 +112,6 @@ export interface Tables extends IdempotencyTables {
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 
-export const tenantTables: ReadonlySet<keyof Tables> = new Set([
-  'subscriptions',
-  'key_revocations',
-  'member_endings',
-  'subscription_changes',
-  'delivery_queues',
-  'webhook_companies',
-  'notices',
-  'notice_channels',
-  'missed_events',
-  'delivery_shares',
-  'deliveries',
-  'delivery_attempts',
-  'replays',
-  'incidents',
-  'delivery_minutes',
-  'events',
-  'event_sequences',
-  'event_outbox',
-  'audit_log',
-  'closed_companies',
-  'idempotency_keys',
-] as const);
-
 /** What a closed company leaves in the tables of this service's migrations. */
 export const emptiedTables = {
   deleted: [
@@ -151,6 +127,20 @@ export const emptiedTables = {
   ],
   dropped: ['deliveries', 'delivery_attempts', 'delivery_minutes'],
 } as const;
+
+export const tenantTables: ReadonlySet<keyof Tables> = new Set([
+  ...emptiedTables.deleted,
+  ...emptiedTables.dropped,
+  'key_revocations',
+  'member_endings',
+  'notices',
+  'events',
+  'event_sequences',
+  'event_outbox',
+  'audit_log',
+  'closed_companies',
+  'idempotency_keys',
+]);
 
 type WithDefaults<Row, Name extends keyof Row> = {
   [Column in keyof Row]: Column extends Name ? Generated<Row[Column]> : Row[Column];
