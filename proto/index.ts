@@ -15,7 +15,13 @@ export { type BatchMode, batchesAtOnce, maxBatchItems } from './operations/batch
 export { changesForgotten, deletionsKeptDays, type RecordType, recordTypes } from './operations/changes.ts';
 export { meAtOnce } from './operations/me.ts';
 export * from './operations.ts';
-export * from './operator.ts';
+export type {
+  CompanyAnswer,
+  CompanyStatusAnswer,
+  KeyAnswer,
+  LimitsAnswer,
+  ReencryptAnswer,
+} from './operator.ts';
 export { type BatchItem, readBatch, readItem, upsertOf } from './parse/batch.ts';
 export { parseJson, readJsonObject } from './parse/json.ts';
 export type { WithBody } from './parse/read.ts';

@@ -166,7 +166,11 @@ export const memberDefaults = {
   errors: [],
 } as const;
 
-interface SharedOperation extends Omit<AnyOperation<string>, 'answers'> {
+/** Its name follows from its export (`operations.ts`). */
+type OneOperation = Unnamed<Operation>;
+type Unnamed<O> = O extends Operation ? Omit<O, 'id'> : never;
+
+interface SharedOperation extends Omit<AnyOperation<string>, 'id' | 'answers'> {
   readonly method?: Method;
   readonly callers: {
     readonly key?: CallerPart<KeyOperation>;
@@ -175,7 +179,7 @@ interface SharedOperation extends Omit<AnyOperation<string>, 'answers'> {
   };
 }
 
-type SharedField = keyof SharedOperation | 'audience';
+type SharedField = keyof SharedOperation | 'audience' | 'id';
 type CallerPart<O extends Operation> = Omit<O, SharedField> & Partial<Omit<O, 'audience'>>;
 
 type OperationsByCaller<D extends SharedOperation> = {
@@ -185,7 +189,11 @@ type OperationsByCaller<D extends SharedOperation> = {
 
 export type Definition = Operation | { readonly callers: Readonly<Partial<Record<Audience, Operation>>> };
 
-type Defined<D> = D extends SharedOperation ? { readonly callers: OperationsByCaller<D> } : D;
+export type UnnamedDefinition = OneOperation | SharedOperation;
+
+export type Named<Id, D> = D extends SharedOperation
+  ? { readonly callers: OperationsByCaller<D & { readonly id: Id }> }
+  : D & { readonly id: Id };
 
 export type OperationIn<D> = D extends Operation
   ? D
@@ -194,14 +202,17 @@ export type OperationIn<D> = D extends Operation
     : never;
 
 /** Keeps the literal types, so that parsed query, body and answers have types. */
-export const defineOperation = <const D extends Operation | SharedOperation>(definition: D): Defined<D> => {
-  if (!('callers' in definition)) return definition as Defined<D>;
+export const defineOperation = <const D extends UnnamedDefinition>(definition: D): D => definition;
+
+/** @param id of each operation that names no other */
+export const named = (id: string, definition: UnnamedDefinition): Definition => {
+  if (!('callers' in definition)) return { id, ...definition };
   const { callers, ...shared } = definition;
   const ofCallers = Object.entries(callers).map(([audience, own]) => [
     audience,
-    { ...shared, ...own, audience },
+    { id, ...shared, ...own, audience },
   ]);
-  return { callers: Object.fromEntries(ofCallers) } as Defined<D>;
+  return { callers: Object.fromEntries(ofCallers) };
 };
 
 export const operationsOf = (definition: Definition): readonly Operation[] =>

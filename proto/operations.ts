@@ -5,10 +5,13 @@ import {
   type Definition,
   type KeyOperation,
   type MemberOperation,
+  type Named,
+  named,
   type Operation,
   type OperationIn,
   type OperatorOperation,
   operationsOf,
+  type UnnamedDefinition,
 } from './operation.ts';
 import * as affiliates from './operations/affiliates.ts';
 import * as batches from './operations/batches.ts';
@@ -44,13 +47,17 @@ import * as team from './portal/team.ts';
 import type { ServiceName } from './subjects.ts';
 
 type DefinitionsIn<Module> = {
-  readonly [Name in keyof Module as [OperationIn<Module[Name]>] extends [never] ? never : Name]: Module[Name];
+  readonly [Name in keyof Module as Module[Name] extends UnnamedDefinition ? Name : never]: Named<
+    Name,
+    Module[Name]
+  >;
 };
 const definitionsIn = <Module extends object>(module: Module): DefinitionsIn<Module> =>
   Object.fromEntries(
-    Object.entries(module).filter(
-      ([, value]) =>
-        typeof value === 'object' && value !== null && ('audience' in value || 'callers' in value),
+    Object.entries(module).flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null && ('audience' in value || 'callers' in value)
+        ? [[name, named(name, value)]]
+        : [],
     ),
   ) as DefinitionsIn<Module>;
 

@@ -55,14 +55,12 @@ const name = text({ min: 1, max: 100, oneLine: true });
 
 export const createCompany = defineOperation({
   ...operator,
-  id: 'createCompany',
   body: z.strictObject({ name }),
   answers: { 201: { schema: company } },
 });
 
 export const listCompanies = defineOperation({
   ...operator,
-  id: 'listCompanies',
   body: z.strictObject({}),
   answers: { 200: { schema: z.object({ companies: z.array(company) }) } },
 });
@@ -72,14 +70,12 @@ const closedCompany = company.extend({ closed_utc: instant, kept_until_utc: inst
 /** Closing a company that is closed changes nothing, and shows it to the gateways again. */
 export const closeCompany = defineOperation({
   ...operator,
-  id: 'closeCompany',
   body: z.strictObject({ company_id: recordId }),
   answers: { 200: { schema: closedCompany } },
 });
 
 export const openCompany = defineOperation({
   ...operator,
-  id: 'openCompany',
   body: z.strictObject({ company_id: recordId }),
   answers: { 200: { schema: company } },
 });
@@ -88,7 +84,6 @@ export const openCompany = defineOperation({
 export const switchSubscriptions = defineOperation({
   ...operator,
   service: 'webhooks',
-  id: 'switchSubscriptions',
   body: z.strictObject({ company_id: recordId }),
   answers: { 200: { schema: z.object({ company_id: id, subscriptions: z.int().min(0) }) } },
 });
@@ -100,47 +95,41 @@ const exporting = {
 };
 
 /** The company, its members and its keys; no password, value or hash. */
-export const exportCompany = defineOperation({ ...operator, id: 'exportCompany', ...exporting });
+export const exportCompany = defineOperation({ ...operator, ...exporting });
 
 /** Without secrets, and of channels without URLs, which are secrets. */
 export const exportSubscriptions = defineOperation({
   ...operator,
   service: 'webhooks',
-  id: 'exportSubscriptions',
   ...exporting,
 });
 
 export const exportRecords = defineOperation({
   ...operator,
   service: 'crm',
-  id: 'exportRecords',
   ...exporting,
 });
 
 export const createKey = defineOperation({
   ...operator,
-  id: 'createKey',
   body: z.strictObject({ company_id: recordId, name, scopes: keyScopes }),
   answers: { 201: { schema: key.extend({ value: z.string() }) } },
 });
 
 export const listKeys = defineOperation({
   ...operator,
-  id: 'listKeys',
   body: z.strictObject({ company_id: recordId.optional() }),
   answers: { 200: { schema: z.object({ keys: z.array(key) }) } },
 });
 
 export const revokeKey = defineOperation({
   ...operator,
-  id: 'revokeKey',
   body: z.strictObject({ id: recordId }),
   answers: { 200: { schema: key } },
 });
 
 export const setLimits = defineOperation({
   ...operator,
-  id: 'setLimits',
   body: z
     .strictObject({
       company_id: recordId.optional(),
@@ -183,7 +172,6 @@ export const setLimits = defineOperation({
 
 export const createPortalOwner = defineOperation({
   ...operator,
-  id: 'createPortalOwner',
   body: z.strictObject({ company_id: recordId, email, password: newPassword }),
   answers: {
     201: { schema: z.object({ id, company_id: id, email: z.string() }) },
@@ -192,7 +180,6 @@ export const createPortalOwner = defineOperation({
 
 export const resetPortalOwner = defineOperation({
   ...operator,
-  id: 'resetPortalOwner',
   /** `two_factor`: also turn off the second factor of an owner who lost the app and the recovery codes. */
   body: z.strictObject({ company_id: recordId, email, two_factor: z.boolean().default(false) }),
   answers: {
@@ -211,7 +198,6 @@ export const resetPortalOwner = defineOperation({
 
 export const removePortalMember = defineOperation({
   ...operator,
-  id: 'removePortalMember',
   body: z.strictObject({
     company_id: recordId,
     email,
@@ -238,7 +224,6 @@ export type ReencryptAnswer = z.output<typeof reencrypted>;
 
 export const reencryptFactors = defineOperation({
   ...operator,
-  id: 'reencryptFactors',
   body: reencrypt,
   answers: { 200: { schema: reencrypted } },
 });
@@ -246,7 +231,6 @@ export const reencryptFactors = defineOperation({
 export const reencryptSecrets = defineOperation({
   ...operator,
   service: 'webhooks',
-  id: 'reencryptSecrets',
   body: reencrypt,
   answers: { 200: { schema: reencrypted } },
 });
@@ -291,7 +275,6 @@ export type CompanyStatusAnswer = z.output<typeof companyStatus>;
 export const listDeliveriesByCompany = defineOperation({
   ...operator,
   service: 'webhooks',
-  id: 'listDeliveriesByCompany',
   body: z.strictObject({}),
   answers: {
     200: {
@@ -312,7 +295,6 @@ export const listDeliveriesByCompany = defineOperation({
 
 export const listRequestsByCompany = defineOperation({
   ...operator,
-  id: 'listRequestsByCompany',
   body: z.strictObject({}),
   answers: {
     200: {
@@ -328,7 +310,6 @@ export const listRequestsByCompany = defineOperation({
 export const getCompanyStatus = defineOperation({
   ...operator,
   service: 'webhooks',
-  id: 'getCompanyStatus',
   body: z.strictObject({ company_id: recordId }),
   answers: { 200: { schema: companyStatus } },
 });

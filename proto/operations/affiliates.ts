@@ -14,7 +14,6 @@ const createdExample = {
 
 export const createAffiliate = defineOperation({
   ...action,
-  id: 'createAffiliate',
   method: 'POST',
   path: '/integrations/affiliates',
   tag: 'Affiliates',
@@ -54,7 +53,6 @@ export const createAffiliate = defineOperation({
 
 export const updateAffiliate = defineOperation({
   ...action,
-  id: 'updateAffiliate',
   method: 'PATCH',
   path: '/integrations/affiliates/{employee_id}',
   tag: 'Affiliates',

@@ -107,7 +107,6 @@ const modes =
 
 export const batchLeads = defineOperation({
   ...batch,
-  id: 'batchLeads',
   path: '/integrations/leads/batch',
   tag: 'Leads',
   summary: 'Create or update up to 100 leads',
@@ -125,7 +124,6 @@ export const batchLeads = defineOperation({
 
 export const batchClients = defineOperation({
   ...batch,
-  id: 'batchClients',
   path: '/integrations/clients/batch',
   tag: 'Clients',
   summary: 'Create or update up to 100 clients',
@@ -154,7 +152,6 @@ export const batchClients = defineOperation({
 
 export const batchAffiliates = defineOperation({
   ...batch,
-  id: 'batchAffiliates',
   path: '/integrations/affiliates/batch',
   tag: 'Affiliates',
   summary: 'Create or update up to 100 affiliates',
@@ -172,7 +169,6 @@ export const batchAffiliates = defineOperation({
 
 export const batchNotes = defineOperation({
   ...batch,
-  id: 'batchNotes',
   path: '/integrations/clients/notes/batch',
   tag: 'Clients',
   summary: 'Add up to 100 notes to leads and clients',

@@ -56,7 +56,6 @@ export const change = z.union(Object.values(changeKinds));
 
 export const listChanges = defineOperation({
   ...reading,
-  id: 'listChanges',
   path: '/integrations/changes',
   waitsFor: 'changes',
   tag: 'Changes',

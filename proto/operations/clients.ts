@@ -6,7 +6,6 @@ import { action } from '../schemas/records.ts';
 
 export const createClient = defineOperation({
   ...action,
-  id: 'createClient',
   operationId: 'createClientRecord',
   method: 'POST',
   path: '/integrations/clients',
@@ -44,7 +43,6 @@ export const createClient = defineOperation({
 
 export const updateClient = defineOperation({
   ...action,
-  id: 'updateClient',
   method: 'PATCH',
   path: '/integrations/clients/{client_id}',
   tag: 'Clients',
@@ -60,7 +58,6 @@ export const updateClient = defineOperation({
 
 export const updateClientStatus = defineOperation({
   ...action,
-  id: 'updateClientStatus',
   method: 'PATCH',
   path: '/integrations/clients/{client_id}/status',
   tag: 'Clients',
@@ -90,7 +87,6 @@ export const updateClientStatus = defineOperation({
 
 export const addClientNote = defineOperation({
   ...action,
-  id: 'addClientNote',
   method: 'POST',
   path: '/integrations/clients/{client_id}/notes',
   tag: 'Clients',

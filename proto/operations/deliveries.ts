@@ -36,7 +36,6 @@ const deliveryExample = {
 
 export const listSubscriptionDeliveries = defineOperation({
   ...reads,
-  id: 'listSubscriptionDeliveries',
   path: `${path}/deliveries`,
   summary: 'List the deliveries of a subscription',
   description:
@@ -62,7 +61,6 @@ export const listSubscriptionDeliveries = defineOperation({
 
 export const listMissingEvents = defineOperation({
   ...reads,
-  id: 'listMissingEvents',
   path: `${path}/missing`,
   summary: 'List the events that a subscription lacks',
   description:
@@ -140,7 +138,6 @@ const replayExample = {
 /** Replays count neither as consecutive failures nor as first attempts. */
 export const createReplay = defineOperation({
   ...shared,
-  id: 'createReplay',
   method: 'POST',
   repeat: 'once',
   deadlineMs: 15_000,
@@ -180,7 +177,6 @@ export const createReplay = defineOperation({
 
 export const getReplay = defineOperation({
   ...shared,
-  id: 'getReplay',
   method: 'GET',
   callers: {
     key: {

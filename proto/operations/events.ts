@@ -25,7 +25,6 @@ const badCursor = { error: 'invalid cursor' };
 
 export const listEvents = defineOperation({
   ...events,
-  id: 'listEvents',
   method: 'GET',
   path: '/events',
   scope: 'events:read',
@@ -88,7 +87,6 @@ export const listEvents = defineOperation({
 
 export const getEvent = defineOperation({
   ...events,
-  id: 'getEvent',
   method: 'GET',
   path: '/events/{id}',
   scope: 'events:read',
@@ -103,7 +101,6 @@ export const getEvent = defineOperation({
 
 export const listSampleEvents = defineOperation({
   ...events,
-  id: 'listSampleEvents',
   method: 'GET',
   path: '/events/samples',
   scope: 'events:read',
@@ -142,7 +139,6 @@ export const listSampleEvents = defineOperation({
 
 export const createTestEvent = defineOperation({
   ...events,
-  id: 'createTestEvent',
   method: 'POST',
   repeat: 'once',
   path: '/events/test',

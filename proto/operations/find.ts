@@ -45,7 +45,6 @@ const answer = z.object({
 
 export const findClients = defineOperation({
   ...find,
-  id: 'findClients',
   path: '/integrations/clients/find',
   summary: 'Find clients',
   description: `Finds clients (not leads) by email, phone, external_id or client_id. ${rules}`,
@@ -64,7 +63,6 @@ export const findClients = defineOperation({
 
 export const findLeads = defineOperation({
   ...find,
-  id: 'findLeads',
   path: '/integrations/leads/find',
   summary: 'Find leads',
   description: `Finds leads (not clients) by email, phone, external_id or client_id. ${rules}`,

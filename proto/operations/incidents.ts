@@ -67,7 +67,6 @@ const query = z.strictObject({
 
 export const listIncidents = defineOperation({
   ...incidents,
-  id: 'listIncidents',
   query,
   callers: {
     key: {
@@ -94,7 +93,6 @@ export const getIncident = defineOperation({
   ...incidents,
   ...key,
   audience: 'key',
-  id: 'getIncident',
   path: '/webhooks/incidents/{id}',
   summary: 'Read one incident',
   params: { id: 'ID of the incident.' },

@@ -6,7 +6,6 @@ import { action } from '../schemas/records.ts';
 
 export const createLead = defineOperation({
   ...action,
-  id: 'createLead',
   method: 'POST',
   path: '/integrations/leads',
   tag: 'Leads',
@@ -45,7 +44,6 @@ export const createLead = defineOperation({
 
 export const updateLead = defineOperation({
   ...action,
-  id: 'updateLead',
   method: 'PATCH',
   path: '/integrations/leads/{client_id}',
   tag: 'Leads',
@@ -61,7 +59,6 @@ export const updateLead = defineOperation({
 
 export const updateLeadStatus = defineOperation({
   ...action,
-  id: 'updateLeadStatus',
   method: 'PATCH',
   path: '/integrations/leads/{client_id}/status',
   tag: 'Leads',

@@ -20,7 +20,6 @@ const lookup = {
 
 export const listEmployees = defineOperation({
   ...lookup,
-  id: 'listEmployees',
   path: '/integrations/lookups/employees',
   summary: 'List employees',
   description: 'Active employees, without affiliates, sorted by full name.',
@@ -44,7 +43,6 @@ export const listEmployees = defineOperation({
 
 export const listAffiliates = defineOperation({
   ...lookup,
-  id: 'listAffiliates',
   path: '/integrations/lookups/affiliates',
   summary: 'List affiliates',
   description: 'Active and approved affiliates, sorted by full name.',
@@ -67,7 +65,6 @@ export const listAffiliates = defineOperation({
 
 export const listClientStatuses = defineOperation({
   ...lookup,
-  id: 'listClientStatuses',
   path: '/integrations/lookups/client-statuses',
   summary: 'List lead and client statuses',
   description:
@@ -114,7 +111,6 @@ const searchCharacters = (q: string): number => codePoints(q.normalize('NFC').re
 
 export const searchClients = defineOperation({
   ...lookup,
-  id: 'searchClients',
   path: '/integrations/lookups/clients',
   summary: 'Search leads and clients',
   description:

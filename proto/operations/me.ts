@@ -25,7 +25,6 @@ const use = (limit: number, used: number) => ({ limit, used, resetUtc: '2026-01-
 /** The gateway adds scopes and limits to the names that `access` answers. */
 export const getMe = defineOperation({
   audience: 'key',
-  id: 'getMe',
   service: 'access',
   method: 'GET',
   path: '/integrations/me',

@@ -52,7 +52,6 @@ const inOrder =
 
 export const listPeople = defineOperation({
   ...read,
-  id: 'listPeople',
   path: '/integrations/people',
   summary: 'List leads and clients',
   description: `Every lead and client with all fields. ${inOrder} With \`external_id\`, given up to ${maxExternalIds} times, the answer has those records in the order asked, and names the unknown ones in \`not_found\`; \`limit\` then does not apply. With \`kind\` a page can have fewer records than \`limit\` while \`hasMore\` is true.`,
@@ -95,7 +94,6 @@ const onePerson = { description: 'The record.', schema: person, example: personE
 
 export const getPerson = defineOperation({
   ...recordRead,
-  id: 'getPerson',
   path: '/integrations/people/{client_id}',
   summary: 'Read a lead or client',
   params: clientPath,
@@ -112,7 +110,6 @@ const updated = {
 
 export const updatePerson = defineOperation({
   ...action,
-  id: 'updatePerson',
   method: 'PATCH',
   path: '/integrations/people/{client_id}',
   tag: 'Records',
@@ -126,7 +123,6 @@ export const updatePerson = defineOperation({
 
 export const updatePersonByExternalId = defineOperation({
   ...action,
-  id: 'updatePersonByExternalId',
   method: 'PATCH',
   path: '/integrations/people',
   tag: 'Records',
@@ -143,7 +139,6 @@ export const updatePersonByExternalId = defineOperation({
 
 export const getLead = defineOperation({
   ...recordRead,
-  id: 'getLead',
   path: '/integrations/leads/{client_id}',
   summary: 'Read a lead',
   description: 'Answers 404 unless the record is a lead.',
@@ -154,7 +149,6 @@ export const getLead = defineOperation({
 
 export const getClient = defineOperation({
   ...recordRead,
-  id: 'getClient',
   path: '/integrations/clients/{client_id}',
   summary: 'Read a client',
   description: 'Answers 404 unless the record is a client.',
@@ -165,7 +159,6 @@ export const getClient = defineOperation({
 
 export const listNotes = defineOperation({
   ...read,
-  id: 'listNotes',
   path: '/integrations/clients/{client_id}/notes',
   summary: 'List the notes of a lead or client',
   description: 'Oldest first.',
@@ -186,7 +179,6 @@ export const listNotes = defineOperation({
 
 export const listAllAffiliates = defineOperation({
   ...read,
-  id: 'listAllAffiliates',
   path: '/integrations/affiliates',
   summary: 'List affiliates',
   description: `Every affiliate with all fields, inactive and unapproved ones too. ${inOrder}`,
@@ -204,7 +196,6 @@ export const listAllAffiliates = defineOperation({
 
 export const getAffiliate = defineOperation({
   ...recordRead,
-  id: 'getAffiliate',
   path: '/integrations/affiliates/{employee_id}',
   summary: 'Read an affiliate',
   params: affiliatePath,
@@ -213,7 +204,6 @@ export const getAffiliate = defineOperation({
 });
 
 export const erasePerson = defineOperation({
-  id: 'erasePerson',
   service: 'crm',
   method: 'DELETE',
   deadlineMs: 5000,

@@ -23,7 +23,6 @@ const portalRecordWithSecret = { schema: portalSubscription.extend({ signingSecr
 
 export const createSubscription = defineOperation({
   ...posted,
-  id: 'createSubscription',
   callers: {
     key: {
       ...key,
@@ -69,7 +68,6 @@ export const createSubscription = defineOperation({
 
 export const listSubscriptions = defineOperation({
   ...subscriptions,
-  id: 'listSubscriptions',
   method: 'GET',
   callers: {
     key: {
@@ -104,7 +102,6 @@ export const listSubscriptions = defineOperation({
 
 export const getSubscription = defineOperation({
   ...subscriptions,
-  id: 'getSubscription',
   method: 'GET',
   callers: {
     key: {
@@ -141,7 +138,6 @@ const changes = {
 
 export const updateSubscription = defineOperation({
   ...subscriptions,
-  id: 'updateSubscription',
   method: 'PATCH',
   repeat: 'once',
   deadlineMs: enablingDeadlineMs,
@@ -186,7 +182,6 @@ const overlapSentence = 'must be an integer between 0 and 72';
 const overlapRule = { error: `{field} ${overlapSentence}` };
 export const rotateSubscriptionSecret = defineOperation({
   ...posted,
-  id: 'rotateSubscriptionSecret',
   body: z.strictObject({
     overlapHours: z.int(overlapRule).min(0, overlapRule).max(72, overlapRule).optional(),
   }),
@@ -234,7 +229,6 @@ const heldCount = {
 
 export const releaseHeldDeliveries = defineOperation({
   ...posted,
-  id: 'releaseHeldDeliveries',
   callers: {
     key: {
       ...key,
@@ -260,7 +254,6 @@ export const releaseHeldDeliveries = defineOperation({
 
 export const discardHeldDeliveries = defineOperation({
   ...posted,
-  id: 'discardHeldDeliveries',
   callers: {
     key: {
       ...key,
@@ -285,7 +278,6 @@ export const discardHeldDeliveries = defineOperation({
 
 export const deleteSubscription = defineOperation({
   ...subscriptions,
-  id: 'deleteSubscription',
   method: 'DELETE',
   repeat: 'once',
   callers: {
@@ -310,7 +302,6 @@ export const deleteSubscription = defineOperation({
 
 export const testSubscription = defineOperation({
   ...subscriptions,
-  id: 'testSubscription',
   method: 'POST',
   deadlineMs: 15_000,
   body: w.testDelivery,

@@ -106,7 +106,6 @@ const entry = z.object({
 export const listAudit = defineOperation({
   ...memberDefaults,
   service: 'access',
-  id: 'listAudit',
   method: 'GET',
   path: '/audit',
   role: 'admin',

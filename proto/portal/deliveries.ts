@@ -94,7 +94,6 @@ const filters = {
 /** Those of the newest events first. */
 export const listDeliveries = defineOperation({
   ...deliveries,
-  id: 'listDeliveries',
   path: '/deliveries',
   // A search for rare deliveries stops after a while: then `hasMore` is true and the page is short.
   query: z.strictObject({
@@ -122,7 +121,6 @@ export const listDeliveries = defineOperation({
 /** How many deliveries each choice of the portal's filter has, beside the other filters. */
 export const countDeliveries = defineOperation({
   ...deliveries,
-  id: 'countDeliveries',
   path: '/deliveries/counts',
   query: z.strictObject(filters),
   answers: {
@@ -154,7 +152,6 @@ const waitAnswer = z.object({
 
 export const getDelivery = defineOperation({
   ...deliveries,
-  id: 'getDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}',
   answers: {
     200: {
@@ -171,7 +168,6 @@ export const getDelivery = defineOperation({
 /** The signed request and the response, for viewers with personal data masked. */
 export const getAttempt = defineOperation({
   ...deliveries,
-  id: 'getAttempt',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/attempts/{attempt}',
   query: z.strictObject({
     as: z.literal('viewer').optional().meta({ description: 'Masked also for other roles.' }),
@@ -201,7 +197,6 @@ const outcome = { succeeded: number, failed: number, p50Ms: elapsed, p95Ms: elap
 /** With a delay of a few seconds. */
 export const getDeliveryStats = defineOperation({
   ...deliveries,
-  id: 'getDeliveryStats',
   path: '/deliveries/stats',
   query: z.strictObject({ range: rangeParameter }),
   answers: {

@@ -8,7 +8,6 @@ const actions = { ...memberDefaults, service: 'webhooks', role: 'developer', met
 /** To the subscription’s current URL with its current secret. */
 export const resendDelivery = defineOperation({
   ...actions,
-  id: 'resendDelivery',
   repeat: 'once',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
   answers: { 201: { schema: z.object({ replay, delivery }) } },
@@ -24,20 +23,17 @@ const acted = {
 export const retryDelivery = defineOperation({
   ...actions,
   ...acted,
-  id: 'retryDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/retry',
 });
 
 export const cancelDelivery = defineOperation({
   ...actions,
   ...acted,
-  id: 'cancelDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/cancel',
 });
 
 export const releaseDelivery = defineOperation({
   ...actions,
   ...acted,
-  id: 'releaseDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/release',
 });

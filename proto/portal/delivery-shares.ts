@@ -22,7 +22,6 @@ const share = z.object({
 /** A link to one delivery, masked as for viewers, for people without a session: the receiver’s support. */
 export const shareDelivery = defineOperation({
   ...shares,
-  id: 'shareDelivery',
   method: 'POST',
   repeat: 'once',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/shares',
@@ -42,7 +41,6 @@ export const shareDelivery = defineOperation({
 /** The links that work, the newest first. */
 export const listDeliveryShares = defineOperation({
   ...shares,
-  id: 'listDeliveryShares',
   method: 'GET',
   path: '/delivery-shares',
   answers: { 200: { schema: z.object({ shares: z.array(share).max(maxDeliveryShares) }) } },
@@ -50,7 +48,6 @@ export const listDeliveryShares = defineOperation({
 
 export const revokeDeliveryShare = defineOperation({
   ...shares,
-  id: 'revokeDeliveryShare',
   method: 'DELETE',
   path: '/delivery-shares/{id}',
   answers: { 204: { schema: null } },
@@ -59,7 +56,6 @@ export const revokeDeliveryShare = defineOperation({
 /** Without a session: the token is the only proof, and opens nothing but its delivery. */
 export const getSharedDelivery = defineOperation({
   ...shares,
-  id: 'getSharedDelivery',
   method: 'POST',
   path: '/shared-delivery',
   role: null,

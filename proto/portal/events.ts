@@ -14,7 +14,6 @@ const portalEvent = envelope.extend({
 /** For viewers with personal data masked. */
 export const listPortalEvents = defineOperation({
   ...events,
-  id: 'listPortalEvents',
   method: 'GET',
   path: '/events',
   query: z.strictObject({
@@ -35,7 +34,6 @@ export const listPortalEvents = defineOperation({
 
 export const getPortalEvent = defineOperation({
   ...events,
-  id: 'getPortalEvent',
   method: 'GET',
   path: '/events/{id}',
   answers: { 200: { schema: portalEvent } },
@@ -46,7 +44,6 @@ const objectValue = z.record(z.string(), z.unknown());
 export const listEventTypes = defineOperation({
   ...memberDefaults,
   service: 'access',
-  id: 'listEventTypes',
   method: 'GET',
   path: '/event-types',
   role: 'viewer',

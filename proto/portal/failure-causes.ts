@@ -7,7 +7,6 @@ import { id, instant } from '../schemas/values.ts';
 export const listFailureCauses = defineOperation({
   ...memberDefaults,
   service: 'webhooks',
-  id: 'listFailureCauses',
   method: 'GET',
   path: '/failure-causes',
   role: 'viewer',

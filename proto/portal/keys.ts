@@ -73,7 +73,6 @@ const changes = z.strictObject(newKey).partial();
 
 export const listApiKeys = defineOperation({
   ...keys,
-  id: 'listApiKeys',
   method: 'GET',
   path: '/keys',
   role: 'viewer',
@@ -99,7 +98,6 @@ export const listApiKeys = defineOperation({
 /** It works once this is answered. */
 export const createApiKey = defineOperation({
   ...keys,
-  id: 'createApiKey',
   freshProof: true,
   method: 'POST',
   repeat: 'once',
@@ -113,7 +111,6 @@ export const createApiKey = defineOperation({
 /** Only the sent fields change. Once this is answered, every gateway knows the new permissions and expiry. */
 export const updateApiKey = defineOperation({
   ...keys,
-  id: 'updateApiKey',
   freshProof: true,
   method: 'PATCH',
   path: '/keys/{id}',
@@ -131,7 +128,6 @@ export const updateApiKey = defineOperation({
  */
 export const rotateApiKey = defineOperation({
   ...keys,
-  id: 'rotateApiKey',
   freshProof: true,
   method: 'POST',
   path: '/keys/{id}/rotate',
@@ -144,7 +140,6 @@ export const rotateApiKey = defineOperation({
 /** Ends the grace before its time: once this is answered, only the kept secret works. */
 export const endKeyRotation = defineOperation({
   ...keys,
-  id: 'endKeyRotation',
   freshProof: true,
   method: 'POST',
   path: '/keys/{id}/rotation/end',
@@ -159,7 +154,6 @@ const use = z.object({ utc: instant, address: z.string() }).nullable();
 /** From the request log of seven days, or of its latest part if the key is very busy (`sinceUtc`). */
 export const getKeyUse = defineOperation({
   ...keys,
-  id: 'getKeyUse',
   method: 'GET',
   path: '/keys/{id}/use',
   answers: {
@@ -180,7 +174,6 @@ export const getKeyUse = defineOperation({
 /** The newest first. With `status`, a page may hold fewer than `limit`, or none, while `hasMore` is true. */
 export const listKeyRequests = defineOperation({
   ...keys,
-  id: 'listKeyRequests',
   method: 'GET',
   path: '/keys/{id}/requests',
   query: z.strictObject({
@@ -215,7 +208,6 @@ export const listKeyRequests = defineOperation({
 /** Once this is answered, no gateway accepts the key. */
 export const revokeApiKey = defineOperation({
   ...keys,
-  id: 'revokeApiKey',
   freshProof: true,
   method: 'POST',
   path: '/keys/{id}/revoke',

@@ -22,7 +22,6 @@ const notice = z.object({
 /** Those that the member's role may see, the newest first. */
 export const listNotices = defineOperation({
   ...memberRead,
-  id: 'listNotices',
   method: 'GET',
   path: '/notices',
   query: z.strictObject({
@@ -43,7 +42,6 @@ export const listNotices = defineOperation({
 /** Marks this notice, and all that came before it, as read. */
 export const readNotices = defineOperation({
   ...memberRead,
-  id: 'readNotices',
   method: 'POST',
   path: '/notices/read',
   body: z.strictObject({ upTo: id }),
@@ -67,7 +65,6 @@ const settings = z.object({
 
 export const getNoticeSettings = defineOperation({
   ...memberRead,
-  id: 'getNoticeSettings',
   method: 'GET',
   path: '/notices/settings',
   answers: { 200: { schema: settings } },
@@ -75,7 +72,6 @@ export const getNoticeSettings = defineOperation({
 
 export const updateNoticeSettings = defineOperation({
   ...memberRead,
-  id: 'updateNoticeSettings',
   method: 'PATCH',
   path: '/notices/settings',
   body: z.strictObject({ mail: z.partialRecord(kind, z.boolean()) }),
@@ -104,7 +100,6 @@ const channels = z.object({
 
 export const getNoticeChannels = defineOperation({
   ...company,
-  id: 'getNoticeChannels',
   method: 'GET',
   path: '/notices/channels',
   answers: { 200: { schema: channels } },
@@ -113,7 +108,6 @@ export const getNoticeChannels = defineOperation({
 /** `url: null` removes the channel. A new signed channel gets a secret, which is shown once. */
 export const updateNoticeChannel = defineOperation({
   ...company,
-  id: 'updateNoticeChannel',
   method: 'PATCH',
   path: '/notices/channels',
   body: z.strictObject({
@@ -129,7 +123,6 @@ export const updateNoticeChannel = defineOperation({
 /** Posts a message of the type `operational.test`. */
 export const testNoticeChannel = defineOperation({
   ...company,
-  id: 'testNoticeChannel',
   method: 'POST',
   path: '/notices/channels/test',
   deadlineMs: 15_000,

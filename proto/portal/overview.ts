@@ -24,7 +24,6 @@ const ofBucket = {
 export const getUsage = defineOperation({
   ...overview,
   service: 'access',
-  id: 'getUsage',
   path: '/usage',
   query: z.strictObject({
     range: rangeParameter,
@@ -59,7 +58,6 @@ export const getUsage = defineOperation({
 export const listUsage = defineOperation({
   ...overview,
   service: 'access',
-  id: 'listUsage',
   path: '/usage/operations',
   query: z.strictObject({
     since: instantParameter,
@@ -97,7 +95,6 @@ const step = instant.nullable();
 export const getFirstSteps = defineOperation({
   ...overview,
   service: 'access',
-  id: 'getFirstSteps',
   path: '/first-steps',
   answers: { 200: { schema: z.object({ keyCreatedUtc: step, firstCallUtc: step }) } },
 });
@@ -105,7 +102,6 @@ export const getFirstSteps = defineOperation({
 export const getFirstDeliverySteps = defineOperation({
   ...overview,
   service: 'webhooks',
-  id: 'getFirstDeliverySteps',
   path: '/first-steps/deliveries',
   answers: {
     200: {
@@ -122,7 +118,6 @@ export const getFirstDeliverySteps = defineOperation({
 export const getAttention = defineOperation({
   ...overview,
   service: 'webhooks',
-  id: 'getAttention',
   path: '/attention',
   answers: {
     200: {

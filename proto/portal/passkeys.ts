@@ -41,7 +41,6 @@ const passkey = z.object({ id, name: z.string(), createdUtc: instant, lastUsedUt
 
 export const listPasskeys = defineOperation({
   ...passkeys,
-  id: 'listPasskeys',
   method: 'GET',
   path: '/profile/passkeys',
   answers: { 200: { schema: z.object({ passkeys: z.array(passkey).max(maxPasskeys) }) } },
@@ -49,7 +48,6 @@ export const listPasskeys = defineOperation({
 
 export const startPasskey = defineOperation({
   ...passkeys,
-  id: 'startPasskey',
   path: '/profile/passkeys/start',
   freshProof: true,
   repeat: 'harmless',
@@ -60,7 +58,6 @@ export const startPasskey = defineOperation({
 /** The person’s other sessions end. Recovery codes come with the first factor. */
 export const addPasskey = defineOperation({
   ...passkeys,
-  id: 'addPasskey',
   path: '/profile/passkeys',
   freshProof: true,
   body: z.strictObject({
@@ -85,7 +82,6 @@ export const addPasskey = defineOperation({
 /** The person’s other sessions end. */
 export const removePasskey = defineOperation({
   ...passkeys,
-  id: 'removePasskey',
   method: 'DELETE',
   path: '/profile/passkeys/{id}',
   freshProof: true,
@@ -97,7 +93,6 @@ export const removePasskey = defineOperation({
 
 export const startPasskeySignIn = defineOperation({
   ...passkeys,
-  id: 'startPasskeySignIn',
   path: '/session/passkey/start',
   role: null,
   repeat: 'harmless',
@@ -108,7 +103,6 @@ export const startPasskeySignIn = defineOperation({
 /** Opens the membership of the passkey, without password and code. */
 export const signInWithPasskey = defineOperation({
   ...passkeys,
-  id: 'signInWithPasskey',
   path: '/session/passkey',
   role: null,
   body: z.strictObject({ credential: assertion }),
@@ -118,7 +112,6 @@ export const signInWithPasskey = defineOperation({
 
 export const startProof = defineOperation({
   ...passkeys,
-  id: 'startProof',
   path: '/session/proof/start',
   repeat: 'harmless',
   answers: { 200: { schema: options } },
@@ -128,7 +121,6 @@ export const startProof = defineOperation({
 /** What a sign-in asks for: a passkey, or the password and, with a second factor, a code. Then `freshProof` holds. */
 export const proveIdentity = defineOperation({
   ...passkeys,
-  id: 'proveIdentity',
   path: '/session/proof',
   body: z
     .strictObject({

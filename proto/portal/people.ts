@@ -21,7 +21,6 @@ const portalPerson = z.object({
  */
 export const listPortalPeople = defineOperation({
   ...people,
-  id: 'listPortalPeople',
   path: '/people',
   query: z.strictObject({
     ids: numberList(100).optional(),
@@ -33,7 +32,6 @@ export const listPortalPeople = defineOperation({
 /** The record, and what is known of its past; null if no record has this number, as after its erasure. */
 export const getPortalPerson = defineOperation({
   ...people,
-  id: 'getPortalPerson',
   path: '/people/{client_id}',
   answers: {
     200: {

@@ -15,7 +15,6 @@ const profile = {
 
 export const updateProfile = defineOperation({
   ...profile,
-  id: 'updateProfile',
   method: 'PATCH',
   path: '/profile',
   body: z.strictObject({ name: f.memberName }),
@@ -25,7 +24,6 @@ export const updateProfile = defineOperation({
 /** The person’s other sessions end. */
 export const changePassword = defineOperation({
   ...profile,
-  id: 'changePassword',
   method: 'POST',
   path: '/profile/password',
   body: z.strictObject({ currentPassword: f.password, newPassword: f.newPassword }),
@@ -35,7 +33,6 @@ export const changePassword = defineOperation({
 /** It takes effect once confirmed. */
 export const startTotp = defineOperation({
   ...profile,
-  id: 'startTotp',
   method: 'POST',
   path: '/profile/totp',
   freshProof: true,
@@ -55,7 +52,6 @@ const codes = { schema: z.object({ recoveryCodes: z.array(z.string()).min(1) }) 
 /** The person’s other sessions end. */
 export const confirmTotp = defineOperation({
   ...profile,
-  id: 'confirmTotp',
   method: 'POST',
   path: '/profile/totp/confirm',
   beforeFactor: true,
@@ -67,7 +63,6 @@ export const confirmTotp = defineOperation({
 /** The person’s other sessions end. */
 export const disableTotp = defineOperation({
   ...profile,
-  id: 'disableTotp',
   method: 'POST',
   path: '/profile/totp/disable',
   freshProof: true,
@@ -78,7 +73,6 @@ export const disableTotp = defineOperation({
 /** Earlier codes stop working. */
 export const regenerateRecoveryCodes = defineOperation({
   ...profile,
-  id: 'regenerateRecoveryCodes',
   method: 'POST',
   path: '/profile/recovery-codes',
   freshProof: true,
@@ -99,7 +93,6 @@ const sessionRecord = z.object({
 /** The caller’s first. */
 export const listSessions = defineOperation({
   ...profile,
-  id: 'listSessions',
   method: 'GET',
   path: '/profile/sessions',
   answers: { 200: { schema: z.object({ sessions: z.array(sessionRecord) }) } },
@@ -107,7 +100,6 @@ export const listSessions = defineOperation({
 
 export const revokeSession = defineOperation({
   ...profile,
-  id: 'revokeSession',
   method: 'DELETE',
   path: '/profile/sessions/{id}',
   answers: { 204: { schema: null } },
@@ -115,7 +107,6 @@ export const revokeSession = defineOperation({
 
 export const revokeOtherSessions = defineOperation({
   ...profile,
-  id: 'revokeOtherSessions',
   method: 'POST',
   path: '/profile/sessions/revoke-others',
   answers: { 200: { schema: z.object({ revoked: count }) } },

@@ -89,7 +89,6 @@ export const replayBody = replayFields
 
 export const previewReplay = defineOperation({
   ...replays,
-  id: 'previewReplay',
   method: 'POST',
   repeat: 'harmless',
   path: '/replays/preview',
@@ -110,7 +109,6 @@ export const previewReplay = defineOperation({
 
 export const listReplays = defineOperation({
   ...replays,
-  id: 'listReplays',
   method: 'GET',
   path: '/replays',
   role: 'viewer',
@@ -128,7 +126,6 @@ export const listReplays = defineOperation({
 /** Its waiting deliveries are dropped. */
 export const cancelReplay = defineOperation({
   ...replays,
-  id: 'cancelReplay',
   method: 'POST',
   repeat: 'once',
   path: '/replays/{id}/cancel',

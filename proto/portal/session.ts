@@ -76,7 +76,6 @@ export const oneFactor = rule(({ totp, recoveryCode }) =>
 /** For every company where the address has this password. After `mfaRequired`, send the same with a code. */
 export const signIn = defineOperation({
   ...session,
-  id: 'signIn',
   method: 'POST',
   path: '/session',
   role: null,
@@ -111,7 +110,6 @@ export const signIn = defineOperation({
 
 export const signOut = defineOperation({
   ...session,
-  id: 'signOut',
   beforeFactor: true,
   method: 'DELETE',
   path: '/session',
@@ -121,7 +119,6 @@ export const signOut = defineOperation({
 
 export const getSession = defineOperation({
   ...session,
-  id: 'getSession',
   beforeFactor: true,
   method: 'GET',
   path: '/session',
@@ -131,7 +128,6 @@ export const getSession = defineOperation({
 
 export const switchCompany = defineOperation({
   ...session,
-  id: 'switchCompany',
   beforeFactor: true,
   method: 'POST',
   path: '/session/company',
@@ -151,7 +147,6 @@ const token = z.string().regex(/^[\w-]{20,100}$/, { error: `${fieldName} is not 
 /** A POST, so that the token is in no URL and in no log. */
 export const getInvitation = defineOperation({
   ...session,
-  id: 'getInvitation',
   method: 'POST',
   repeat: 'harmless',
   path: '/invitation',
@@ -173,7 +168,6 @@ export const getInvitation = defineOperation({
 
 export const acceptInvitation = defineOperation({
   ...session,
-  id: 'acceptInvitation',
   method: 'POST',
   path: '/invitation/accept',
   role: null,
@@ -189,7 +183,6 @@ export const acceptInvitation = defineOperation({
 /** A POST, as `getInvitation`. */
 export const getPasswordReset = defineOperation({
   ...session,
-  id: 'getPasswordReset',
   method: 'POST',
   repeat: 'harmless',
   path: '/password-reset',
@@ -202,7 +195,6 @@ export const getPasswordReset = defineOperation({
 /** All sessions end, and signing in asks for the second factor as before. */
 export const resetPassword = defineOperation({
   ...session,
-  id: 'resetPassword',
   method: 'POST',
   path: '/password-reset/complete',
   role: null,

@@ -27,7 +27,6 @@ const steps = z.int().min(0).max(10_000);
 /** Says in the audit log that the changes that follow are one import: the portal makes them one by one. */
 export const beginImport = defineOperation({
   ...memberDefaults,
-  id: 'beginImport',
   service: 'webhooks',
   method: 'POST',
   path: '/settings/imports',
@@ -39,7 +38,6 @@ export const beginImport = defineOperation({
 /** Answers the file as its values are stored, trimmed for example, so that it can be compared with the present settings. */
 export const checkSettings = defineOperation({
   ...memberDefaults,
-  id: 'checkSettings',
   service: 'webhooks',
   method: 'POST',
   repeat: 'harmless',

@@ -56,7 +56,6 @@ export const portalSubscription = subscription.extend({
 /** How many of the last events of the types would have been delivered with these conditions. */
 export const previewConditions = defineOperation({
   ...subscriptions,
-  id: 'previewConditions',
   method: 'POST',
   repeat: 'harmless',
   path: '/subscriptions/preview-conditions',
@@ -67,7 +66,6 @@ export const previewConditions = defineOperation({
 /** Gives up the missed events: they are neither counted nor offered any longer, and stay in the event log. */
 export const dismissMissedEvents = defineOperation({
   ...subscriptions,
-  id: 'dismissMissedEvents',
   method: 'POST',
   repeat: 'harmless',
   path: '/subscriptions/{id}/missed/dismiss',
@@ -114,7 +112,6 @@ const settingsAnswers = {
 
 export const getSubscriptionSettings = defineOperation({
   ...settings,
-  id: 'getSubscriptionSettings',
   method: 'GET',
   role: 'viewer',
   answers: settingsAnswers,
@@ -125,7 +122,6 @@ export const getSubscriptionSettings = defineOperation({
  */
 export const updateSubscriptionSettings = defineOperation({
   ...settings,
-  id: 'updateSubscriptionSettings',
   method: 'PATCH',
   repeat: 'once',
   role: 'admin',

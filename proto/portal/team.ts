@@ -41,7 +41,6 @@ const invitation = z.object({
 
 export const listTeam = defineOperation({
   ...team,
-  id: 'listTeam',
   method: 'GET',
   path: '/team',
   role: 'developer',
@@ -54,7 +53,6 @@ const notMailed =
 /** A second invitation of one address replaces the first. */
 export const inviteMember = defineOperation({
   ...team,
-  id: 'inviteMember',
   freshProof: true,
   method: 'POST',
   repeat: 'once',
@@ -73,7 +71,6 @@ export const inviteMember = defineOperation({
 
 export const revokeInvitation = defineOperation({
   ...team,
-  id: 'revokeInvitation',
   freshProof: true,
   method: 'DELETE',
   path: '/team/invitations/{id}',
@@ -103,7 +100,6 @@ const memberKey = z.object({
 
 export const listMemberKeys = defineOperation({
   ...team,
-  id: 'listMemberKeys',
   method: 'GET',
   path: '/team/members/{id}/keys',
   answers: { 200: { schema: z.object({ keys: z.array(memberKey) }) } },
@@ -120,7 +116,6 @@ const memberSubscription = z.object({
 export const listMemberWork = defineOperation({
   ...team,
   service: 'webhooks',
-  id: 'listMemberWork',
   method: 'GET',
   path: '/team/members/{id}/work',
   answers: {
@@ -140,7 +135,6 @@ export const listMemberWork = defineOperation({
 /** From the next request on. A lower role also ends what they created and may not create any more, and their keys. */
 export const changeRole = defineOperation({
   ...team,
-  id: 'changeRole',
   freshProof: true,
   method: 'PATCH',
   path: '/team/members/{id}',
@@ -159,7 +153,6 @@ export const changeRole = defineOperation({
 /** It replaces an earlier link. */
 export const offerPasswordReset = defineOperation({
   ...team,
-  id: 'offerPasswordReset',
   freshProof: true,
   method: 'POST',
   path: '/team/members/{id}/password-reset',
@@ -178,7 +171,6 @@ export const offerPasswordReset = defineOperation({
 /** For a member who lost the app and the recovery codes. Their sessions, known devices and reset link end. */
 export const resetSecondFactor = defineOperation({
   ...team,
-  id: 'resetSecondFactor',
   freshProof: true,
   method: 'POST',
   path: '/team/members/{id}/two-factor-reset',
@@ -191,7 +183,6 @@ export const resetSecondFactor = defineOperation({
 /** Their sessions end, and with them what they created, except what is kept. */
 export const removeMember = defineOperation({
   ...team,
-  id: 'removeMember',
   freshProof: true,
   method: 'DELETE',
   path: '/team/members/{id}',
@@ -216,7 +207,6 @@ export const removeMember = defineOperation({
 /** Members without a second factor can then only set one up, from their next request on. */
 export const requireSecondFactor = defineOperation({
   ...team,
-  id: 'requireSecondFactor',
   freshProof: true,
   method: 'PATCH',
   path: '/team/second-factor',
