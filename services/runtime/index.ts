@@ -97,5 +97,6 @@ export { guarded, reportError } from './report.ts';
 export { keepDays, readPartitions, startRetention } from './retention.ts';
 export { runtimeMetrics } from './runtime-metrics.ts';
 export { type KeyRing, openSecret, parseKeyRing, sealedWith, sealSecret } from './sealed-secret.ts';
+export { type ServedRequests, serveRequests } from './serve-requests.ts';
 export { childTraceparent, randomHex } from './trace.ts';
 export { createPauses, createTurns } from './turns.ts';

@@ -7,8 +7,7 @@ import {
   keyEntryPrefix,
   type TableEntry,
 } from '@causeway/proto';
-import { type Bus, isRequest, type Log } from '@causeway/runtime';
-import type { Msg } from '@nats-io/transport-node';
+import { type Bus, type Log, type ServedRequests, serveRequests } from '@causeway/runtime';
 import type { VersionedEntry } from './bucket.ts';
 import { type RowTotals, rowTotals, type TableSource, tableEntries } from './entries.ts';
 
@@ -150,20 +149,12 @@ const withRow = (totals: RowTotals, name: string, before: number | undefined, ve
   };
 };
 
-export const serveChanges = (bus: Bus, journal: Journal, log: Log): (() => Promise<void>) => {
-  const answer = async (message: Msg): Promise<void> => {
+export const serveChanges = (bus: Bus, journal: Journal, log: Log): Promise<ServedRequests> =>
+  serveRequests(bus, keyChangesSubject, 'access', async (text) => {
     try {
-      message.respond(JSON.stringify(await journal.changes(message.json<KeyChangesRequest>())));
+      return JSON.stringify(await journal.changes(JSON.parse(text) as KeyChangesRequest));
     } catch (error) {
       log.warn({ error }, 'changes of the key table not answered');
-      message.respond('null');
+      return 'null';
     }
-  };
-  const subscription = bus.nc.subscribe(keyChangesSubject, {
-    queue: 'access',
-    callback: (error, message) => {
-      if (!error && isRequest(message)) void answer(message);
-    },
   });
-  return async () => subscription.unsubscribe();
-};

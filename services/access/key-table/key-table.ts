@@ -108,7 +108,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
 
   await checkAndGoOn();
   const journal = createJournal(options);
-  const stopAnswering = serveChanges(bus, journal, log);
+  const served = await serveChanges(bus, journal, log);
   bus.onReconnect(() => checkLater(0));
 
   return {
@@ -136,7 +136,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
-      await stopAnswering();
+      await served.stop();
       await running?.catch(() => {});
     },
   };

@@ -7,10 +7,10 @@ import {
 } from '@causeway/proto';
 import {
   acrossTenants,
-  createInFlight,
-  isRequest,
   type Repeated,
   repeat,
+  type ServedRequests,
+  serveRequests,
   transaction,
 } from '@causeway/runtime';
 import type { Context } from '../context.ts';
@@ -23,18 +23,13 @@ import { actOnDelivery } from './act-on-delivery.ts';
 import { applyChange } from './apply-change.ts';
 import { nextPage } from './replay-page.ts';
 
-interface Commands {
-  stop(): Promise<void>;
-}
-
 /**
  * Carries out changes of subscriptions, and replays page by page, as one of any number of dispatchers. A
  * request that names a command starts it at once, and is answered when its first step is committed. A poll
  * finds what is due; an interrupted step is rolled back and is still due. Resolves when requests can arrive.
  */
-export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
+export const serveCommands = async (options: CommandOptions): Promise<ServedRequests> => {
   const { bus, db, now, waitingQuota, sharedHealth, poller, log } = options;
-  const inFlight = createInFlight();
   const places = createShares(maxInFlight);
 
   const change = async (key: QueueKey, waits: boolean): Promise<1 | undefined> => {
@@ -119,28 +114,14 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     }
   };
 
-  const subscription = bus.nc.subscribe(deliveryCommandSubject, {
-    queue: 'dispatchers',
-    callback: (error, message) => {
-      if (error || !isRequest(message)) return;
-      inFlight.begin();
-      void inPlace(message.string()).then((answer) => {
-        message.respond(answer);
-        inFlight.end();
-      });
-    },
-  });
+  const served = await serveRequests(bus, deliveryCommandSubject, 'dispatchers', inPlace);
   const polling = repeat(async () => (await changeOfAny()) + (await replayOfAny()), {
     pauseMs: pollEveryMs,
     onError: (error) => log.warn({ error }, 'commands failed; retried'),
   });
-  await bus.flush();
   return {
     stop: async () => {
-      subscription.unsubscribe();
-      await polling.stop();
-      await inFlight.idle();
-      await bus.flush();
+      await Promise.all([served.stop(), polling.stop()]);
     },
   };
 };

@@ -9,7 +9,7 @@ import {
   testDeliverySubject,
 } from '@causeway/proto';
 import { acceptHeader, deliveryHeaders, userAgent, withOwnHeaders } from '@causeway/proto/signatures';
-import { acrossTenants, createInFlight, isRequest, transaction } from '@causeway/runtime';
+import { acrossTenants, type ServedRequests, serveRequests, transaction } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { queueName } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
@@ -19,18 +19,13 @@ import { createPlaces } from '../scheduling/places.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { readTargets } from '../store.ts';
 
-interface TestDeliveries {
-  stop(): Promise<void>;
-}
-
 /**
  * Test deliveries, verification challenges and posts of notices. Each is one attempt, signed and sent like any other,
  * limited separately, and not recorded. Companies share the places, so one whose receivers hang delays no other.
  * After a success, a failing subscription is probed at once.
  */
-export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
+export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<ServedRequests> => {
   const { bus, log } = options;
-  const inFlight = createInFlight();
   const places = createPlaces(maxInFlight, maxWaitMs);
 
   const inPlace = async (request: TestDelivery): Promise<TestDeliveryAnswer> => {
@@ -57,25 +52,9 @@ export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise
     }
   };
 
-  const subscription = bus.nc.subscribe(testDeliverySubject, {
-    queue: 'dispatchers',
-    callback: (error, message) => {
-      if (error || !isRequest(message)) return;
-      inFlight.begin();
-      void answer(message.string()).then((answered) => {
-        message.respond(JSON.stringify(answered));
-        inFlight.end();
-      });
-    },
-  });
-  await bus.flush();
-  return {
-    stop: async () => {
-      subscription.unsubscribe();
-      await inFlight.idle();
-      await bus.flush();
-    },
-  };
+  return serveRequests(bus, testDeliverySubject, 'dispatchers', async (text) =>
+    JSON.stringify(await answer(text)),
+  );
 };
 
 const maxInFlight = 32;
