@@ -1,5 +1,13 @@
 import type { RecordType } from '@causeway/proto';
-import { type Database, later, rowList, type Trx, tenantIs, transaction } from '@causeway/runtime';
+import {
+  createTurns,
+  type Database,
+  later,
+  rowList,
+  type Trx,
+  tenantIs,
+  transaction,
+} from '@causeway/runtime';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { updateRows } from './store/rows.ts';
 import type { Tables } from './tables.ts';
@@ -46,17 +54,9 @@ const readNumbered = async (
 
 /** `readNumbered` once at a time for each company, so that its readers hold one connection. */
 export const createNumbering = (db: Database<Tables>) => {
-  const turns = new Map<number, Promise<unknown>>();
-  return (companyId: number, read: Parameters<typeof readNumbered>[2]): Promise<ReadChanges> => {
-    const begin = () => readNumbered(db, companyId, read);
-    const turn = (turns.get(companyId) ?? Promise.resolve()).then(begin, begin);
-    turns.set(companyId, turn);
-    const end = (): void => {
-      if (turns.get(companyId) === turn) turns.delete(companyId);
-    };
-    turn.then(end, end);
-    return turn;
-  };
+  const inTurn = createTurns();
+  return (companyId: number, read: Parameters<typeof readNumbered>[2]): Promise<ReadChanges> =>
+    inTurn(companyId, Number.POSITIVE_INFINITY, () => readNumbered(db, companyId, read));
 };
 
 const recordsAtOnce = 1_000;

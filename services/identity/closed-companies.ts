@@ -51,9 +51,7 @@ export const startEmptying = <DB extends ClosedTables>(options: EmptyingOptions<
 const pauseMs = 60_000;
 const rowsAtOnce = 1000;
 
-export const emptyCompanies = async <DB extends ClosedTables>(
-  options: EmptyingOptions<DB>,
-): Promise<void> => {
+const emptyCompanies = async <DB extends ClosedTables>(options: EmptyingOptions<DB>): Promise<void> => {
   const { db, deleted, dropped, now, onEmpty } = options;
   const rows = await acrossTenants(db as unknown as Database<ClosedTables>, 'closed companies are looked for')
     .selectFrom('closed_companies')

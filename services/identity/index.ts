@@ -4,7 +4,6 @@ export { type Callers, followCallers } from './callers.ts';
 export {
   type ClosedCompanyRow,
   closedReason,
-  emptyCompanies,
   isClosed,
   keptClosedMs,
   startEmptying,
@@ -12,7 +11,7 @@ export {
 export { type ExportedKind, exportedRows, exportPage } from './export.ts';
 export { followKeyTable, identityMetrics, type KeyTable } from './key-table.ts';
 export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from './key-table-digest.ts';
-export { createKeyValue, hashKeyValue, lastFour, maskKey, parseKeyValue } from './keys.ts';
+export { createKeyValue, hashKeyValue, lastFour, maskKey, parseKeyValue, randomText } from './keys.ts';
 export { ensureLimitStreams } from './limit-streams.ts';
 export { isAllowedFrom } from './networks.ts';
 export { incidentCause, type Notice, type Told, writeNotices } from './notices.ts';

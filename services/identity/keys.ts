@@ -15,7 +15,7 @@ const maxCompanyDigits = 15;
 
 /** @param random a cryptographically secure source of bytes, such as `crypto.randomBytes`. */
 export const createKeyValue = ({ prefix, companyId, random }: NewKey): string => {
-  const start = `${prefix}_${companyId}_${randomText(random)}`;
+  const start = `${prefix}_${companyId}_${randomText(random, alphabet, randomCharacters)}`;
   return start + checksum(start);
 };
 
@@ -66,13 +66,14 @@ const checksum = (text: string): string => {
   return out;
 };
 
-/** Discards bytes from 248 on, which would make the first eight characters of the alphabet more likely. */
-const randomText = (random: NewKey['random']): string => {
-  let out = '';
-  while (out.length < randomCharacters)
-    for (const byte of random(48))
-      if (byte < 248 && out.length < randomCharacters) out += alphabet[byte % 62];
-  return out;
+/** Skips the bytes that would make the first characters of the alphabet more likely. */
+export const randomText = (random: NewKey['random'], alphabet: string, length: number): string => {
+  const fair = 256 - (256 % alphabet.length);
+  let text = '';
+  while (text.length < length)
+    for (const byte of random(length))
+      if (byte < fair && text.length < length) text += alphabet[byte % alphabet.length];
+  return text;
 };
 
 export interface NewKey {

@@ -33,19 +33,12 @@ const algorithms = [-8, -7, -257];
 
 export const listPasskeys = ({ db }: Access) =>
   handler(contract.listPasskeys, async ({ companyId, user }) => {
-    const rows = await selectPasskeys(db, companyId, user.id)
-      .select(['passkey_id', 'name', 'created_utc', 'last_used_utc'])
+    const passkeys = await selectPasskeys(db, companyId, user.id)
+      .select(['passkey_id as id', 'name', 'created_utc as createdUtc', 'last_used_utc as lastUsedUtc'])
       .orderBy('created_utc')
       .limit(maxPasskeys)
       .execute();
-    return json(200, {
-      passkeys: rows.map((row) => ({
-        id: row.passkey_id,
-        name: row.name,
-        createdUtc: row.created_utc.toISOString(),
-        lastUsedUtc: row.last_used_utc?.toISOString() ?? null,
-      })),
-    });
+    return json(200, { passkeys });
   });
 
 const purposeOf = ({ user }: { readonly user: { readonly sessionId: number } }): string =>

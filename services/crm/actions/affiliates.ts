@@ -1,3 +1,4 @@
+import { randomText } from '@causeway/identity';
 import { type BodyOf, contract, invalid, notFound, type Problem, updateProblems } from '@causeway/proto';
 import type { Answer, Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
@@ -204,15 +205,5 @@ const flag = (value: boolean | undefined): number | undefined =>
 const alphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const length = 8;
 
-/**
- * About 40 bits. The unique key catches the rare collision within a company.
- * @param random secure random bytes; bytes that would favour a character are skipped.
- */
-const affiliateCode = (random: (bytes: number) => Uint8Array): string => {
-  const fair = 256 - (256 % alphabet.length);
-  let code = '';
-  while (code.length < length)
-    for (const byte of random(length))
-      if (byte < fair && code.length < length) code += alphabet[byte % alphabet.length];
-  return code;
-};
+/** About 40 bits. The unique key catches the rare collision within a company. */
+const affiliateCode = (random: ActionsContext['random']): string => randomText(random, alphabet, length);

@@ -27,10 +27,10 @@ export const getDelivery = ({ db, now }: WebhooksContext) =>
 export const readDelivery = async (db: Kysely<Tables>, companyId: number, name: DeliveryIds, role: Role) => {
   const siblings = await readSiblings(db, companyId, name);
   const delivery = oneOf(siblings, name);
-  const attempts = await db
+  const history = await db
     .selectFrom('delivery_attempts')
-    .select(['attempt', 'started_utc', 'elapsed_ms', 'status_code', 'error_class', 'error'])
-    .select('next_attempt_utc')
+    .select(['attempt', 'started_utc as startedUtc', 'elapsed_ms as elapsedMs', 'status_code as statusCode'])
+    .select(['error_class as errorClass', 'error', 'next_attempt_utc as nextAttemptUtc'])
     .where('company_id', '=', companyId)
     .where('event_id', '=', name.eventId)
     .where('subscription_id', '=', name.subscriptionId)
@@ -42,15 +42,7 @@ export const readDelivery = async (db: Kysely<Tables>, companyId: number, name: 
   return {
     ...deliveryAnswer(delivery),
     ...(abouts.get(name.eventId) ?? noAbout),
-    history: attempts.map((attempt) => ({
-      attempt: attempt.attempt,
-      startedUtc: attempt.started_utc,
-      elapsedMs: attempt.elapsed_ms,
-      statusCode: attempt.status_code,
-      errorClass: attempt.error_class,
-      error: attempt.error,
-      nextAttemptUtc: attempt.next_attempt_utc,
-    })),
+    history,
     others: siblings.filter((one) => one !== delivery).map(deliveryAnswer),
   };
 };

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
 import { byMember, challengeType, contract, enablingDeadlineMs } from '@causeway/proto';
-import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import { createInFlight, handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
@@ -14,7 +14,7 @@ import { findSubscription, readSubscription } from './record.ts';
 import { sendNow } from './test.ts';
 
 export const startChallenges = (context: VerificationContext): Challenges => {
-  const underWay = new Set<Promise<void>>();
+  const inFlight = createInFlight();
   const verify: (...of: Parameters<Challenges['send']>) => Promise<void> = async (editor, subscription) => {
     const { company_id: companyId, subscription_id: subscriptionId } = subscription;
     try {
@@ -28,12 +28,10 @@ export const startChallenges = (context: VerificationContext): Challenges => {
   };
   return {
     send: (editor, subscription) => {
-      const sent = verify(editor, subscription).finally(() => underWay.delete(sent));
-      underWay.add(sent);
+      inFlight.begin();
+      void verify(editor, subscription).finally(inFlight.end);
     },
-    drain: async () => {
-      await Promise.all(underWay);
-    },
+    drain: inFlight.idle,
   };
 };
 
