@@ -1,1 +1,0 @@
-export declare function ensureClientTypes(root: string, node: string): Promise<void>;
