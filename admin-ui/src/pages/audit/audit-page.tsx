@@ -14,10 +14,9 @@ import { useFilters } from '../../ui/filters.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, TimeField, Toolbar } from '../../ui/toolbar.tsx';
-import { TimeAgo } from '../../ui/values.tsx';
 import { type AuditSearch, auditParameters, auditPeriods, auditQuery, leaversQuery } from './audit.ts';
 import { Revert } from './revert.tsx';
 
@@ -177,12 +176,7 @@ const columns: readonly Column<Entry>[] = [
     phone: 'detail',
     cell: ({ address, userAgent }) => address && <code data-tip={userAgent ?? undefined}>{address}</code>,
   },
-  {
-    header: 'When',
-    phone: 'time',
-    align: 'end',
-    cell: (entry) => <TimeAgo time={entry.createdUtc} />,
-  },
+  timeColumn('When', (entry) => entry.createdUtc, { align: 'end', phone: 'time' }),
 ];
 
 /** More are exported in several parts, by their dates. */

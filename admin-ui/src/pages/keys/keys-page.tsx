@@ -4,10 +4,11 @@ import { Ban, Copy, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type LimitedKey, useLimitedKeys } from '../../model/attention.ts';
 import { CreateKey } from '../../model/create-key.tsx';
-import { type KeySearch, keySorts, keysPageQuery } from '../../model/queries.ts';
+import { keySorts, keysPageQuery } from '../../model/queries.ts';
 import { type ApiKey, expiresSoon, keyState, permissionsOf, scopeWords } from '../../model/scopes.ts';
 import { useRefusal, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { useFilters } from '../../ui/filters.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
@@ -20,7 +21,8 @@ import { RevokeKey } from './key-dialogs.tsx';
 
 export function KeysPage() {
   const { dialog, preset, revoke, ...search } = useSearch({ from: '/in/keys' });
-  const { show, q, cursor, sort } = search;
+  const { filters, set, pager } = useFilters(search);
+  const { show, q, sort } = filters;
   const navigate = useNavigate({ from: '/keys' });
   const refusal = useRefusal('developer');
   const { read, write } = useSession().limits;
@@ -30,8 +32,6 @@ export function KeysPage() {
   const open = (dialogs: { dialog?: 'create'; revoke?: number }): void =>
     void navigate({ search: { ...search, ...dialogs } });
   const close = (): void => void navigate({ search, replace: true });
-  const set = (change: KeySearch): void =>
-    void navigate({ search: { ...search, cursor: undefined, ...change }, replace: true });
   const create = (
     <Button
       variant="primary"
@@ -64,7 +64,7 @@ export function KeysPage() {
           />
         }
       >
-        {(shown === undefined || shown.length > 0 || q !== undefined || cursor !== undefined) && (
+        {(shown === undefined || shown.length > 0 || q !== undefined || search.cursor !== undefined) && (
           <Toolbar>
             <SearchBox label="Search keys" value={q} onChange={(q) => set({ q })} />
             <Filter
@@ -101,9 +101,8 @@ export function KeysPage() {
         <Pager
           first={sort === undefined ? 'Newest' : 'First'}
           next={sort === undefined ? 'Older' : 'Next'}
-          cursor={cursor}
+          {...pager}
           page={keys.data}
-          onPage={(to) => void navigate({ search: { ...search, cursor: to } })}
         />
       </Card>
       <CreateKey open={dialog === 'create' && refusal === undefined} preset={preset} onClose={close} />
