@@ -137,14 +137,13 @@ export const resetSecondFactor = (access: Access) =>
       await requireRoleStill(trx, companyId, user.id, 'owner');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
       if (!hasFactor(member)) throw conflict('they have no second factor');
-      await takeFactorOff(access, trx, authorOf(access, call), member);
+      await takeFactorOff(trx, authorOf(access, call), member);
     });
     return { status: 204, body: null };
   });
 
 /** Of a locked member. Sessions, devices and reset links end too: none was enough without a code so far. */
 export const takeFactorOff = async (
-  _access: Access,
   trx: Trx<AccessTables>,
   author: Author,
   { id: userId, email, passkeys }: Pick<MemberRow, 'id' | 'email' | 'passkeys'>,

@@ -88,7 +88,7 @@ export const resetPortalOwner = (access: Access) =>
       // Two links made at once would otherwise both be inserted.
       await selectMember(trx, company_id, id).select('id').forUpdate().execute();
       const author = { companyId: company_id, by: byOperator(requestId), at: now() };
-      if (two_factor) await takeFactorOff(access, trx, author, person);
+      if (two_factor) await takeFactorOff(trx, author, person);
       const made = await makePasswordReset(access, trx, { companyId: company_id, userId: id });
       await audit(trx, author, 'password.reset_offered', ['member', id, person.email]);
       return made;
