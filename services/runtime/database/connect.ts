@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
+import { createInFlight } from '../in-flight.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
@@ -65,7 +66,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
 
   const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
   const shards = options.shards && createShards(() => readVitessShards(kysely, address.database));
-  const effects = new Set<Promise<unknown>>();
+  const effects = createInFlight();
   const clock = createServerClock({ ask: () => askTime(kysely) });
   metrics?.gauge(runtimeMetrics.database_clock_offset_seconds, () =>
     clock.silentMs() < clockMaxAgeMs ? clock.offsetMs() / 1000 : undefined,
@@ -79,18 +80,18 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     isUp: pool.isReachable,
     use: pool.use,
     background: (effect) => {
-      const running = Promise.resolve()
+      effects.begin();
+      void Promise.resolve()
         .then(effect)
         .catch((error: unknown) => log?.error({ error }, 'a side effect after a commit failed'))
-        .finally(() => effects.delete(running));
-      effects.add(running);
+        .finally(effects.end);
     },
     retried: (reason) => {
       if (retries) retries.cell(reason).value++;
     },
     shards,
     close: () => {
-      closing ??= pool.close(() => pool.use().inUse === 0 && effects.size === 0);
+      closing ??= pool.close(() => pool.use().inUse === 0 && effects.count() === 0);
       return closing;
     },
   };
