@@ -229,19 +229,19 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 14_024,
-    'services/runtime': 6_487,
-    'services/identity': 1_182,
+    proto: 13_895,
+    'services/runtime': 6_528,
+    'services/identity': 1_180,
     'services/deliveries': 1_240,
     'services/gateway': 5_191,
-    'services/agents': 700,
-    'services/access': 8_961,
-    'services/crm': 6_906,
-    'services/webhooks': 5_842,
-    'services/dispatcher': 7_429,
-    'admin-ui': 16_122,
-    deploy: 4_302,
-    tests: 65_256,
+    'services/agents': 698,
+    'services/access': 8_927,
+    'services/crm': 6_879,
+    'services/webhooks': 5_813,
+    'services/dispatcher': 7_388,
+    'admin-ui': 16_115,
+    deploy: 4_273,
+    tests: 65_252,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
