@@ -96,7 +96,7 @@ describe('Notifications', () => {
         .map(({ kind }: { kind: string }) => kind);
     await page.route('**/notices/settings', async (route) => {
       // What has been chosen is shown however late the page hears of it.
-      if (route.request().method() === 'GET') await sleep(2000);
+      await sleep(route.request().method() === 'GET' ? 2000 : 500);
       await route.continue();
     });
     for (const [on, times] of [
@@ -109,7 +109,15 @@ describe('Notifications', () => {
         .poll(async () => (await mailed()).filter((kind: string) => /^sub|^del/.test(kind)))
         .toHaveLength(times);
     }
-    await see(page.getByRole('checkbox', { name: 'Access' })).toBeChecked();
+    const access = page.getByRole('checkbox', { name: 'Access' });
+    for (const box of [problems, access]) await box.press('Space');
+    for (const box of [problems, access]) await see(box).not.toBeChecked({ timeout: 400 });
+    await problems.press('Space');
+    await see(problems).toBeChecked({ timeout: 400 });
+    await expect
+      .poll(async () => (await mailed()).filter((kind: string) => /^sub|^del|^key|^acc/.test(kind)))
+      .toHaveLength(4);
+    await see(access).not.toBeChecked();
     const theirs = await portal.open(viewer);
     await visit(theirs, 'notifications?tab=settings', 'Notifications');
     await see(theirs.getByRole('checkbox', { name: 'Problems' })).not.toBeChecked();

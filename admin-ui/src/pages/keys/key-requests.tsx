@@ -122,7 +122,9 @@ const columns: readonly Column<KeyRequest>[] = [
           {request.method} <RecordLink path={request.path} />
         </code>
         {request.requests > 1 && (
-          <Badge title="Further ones of this kind in a second">×{number(request.requests)}</Badge>
+          <Badge title="As many of this kind came within ten seconds; this is the first">
+            ×{number(request.requests)}
+          </Badge>
         )}
         {request.isPrevious && <Badge>old secret</Badge>}
         <AuditLink {...request} />

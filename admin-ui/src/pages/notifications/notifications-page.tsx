@@ -1,4 +1,9 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  useMutationState,
+  useQuery,
+  useMutation as useQueuedMutation,
+} from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { call, useMutation } from '../../model/client.ts';
@@ -98,11 +103,17 @@ const columns: readonly Column<Notice>[] = [
   timeColumn('When', (notice) => notice.createdUtc, { align: 'end', phone: 'time' }),
 ];
 
+type Mails = Readonly<Record<string, boolean>>;
+const changeOfMails = ['change of mails'];
+
 function MailSettings() {
   const query = useQuery(noticeSettingsQuery);
   const { email } = useSession().user;
-  const change = useMutation({
-    mutationFn: (mail: Readonly<Record<string, boolean>>) => call('updateNoticeSettings', { body: { mail } }),
+  // Boxes may be pressed faster than the service answers: each press is carried out, in its turn.
+  const { mutate: change } = useQueuedMutation({
+    mutationKey: changeOfMails,
+    scope: { id: 'mails' },
+    mutationFn: (mail: Mails) => call('updateNoticeSettings', { body: { mail } }),
     onSuccess: (settings) => {
       // Until the page has asked again, it would show the choice of before.
       queryClient.setQueryData(noticeSettingsQuery.queryKey, settings);
@@ -110,6 +121,11 @@ function MailSettings() {
     },
     onError: toastError,
   });
+  const changes = useMutationState({
+    filters: { mutationKey: changeOfMails, status: 'pending' },
+    select: ({ state }) => state.variables as Mails,
+  });
+  const changed: Mails = Object.assign({}, ...changes);
   return (
     <Loaded query={query}>
       {({ mailsFrom, kinds }) => (
@@ -126,10 +142,8 @@ function MailSettings() {
           )}
           <KindChoices
             offered={kinds}
-            chosen={kinds
-              .filter(({ kind, mail }) => (change.isPending ? (change.variables[kind] ?? mail) : mail))
-              .map(({ kind }) => kind)}
-            onChange={(changed, on) => change.mutate(Object.fromEntries(changed.map((kind) => [kind, on])))}
+            chosen={kinds.filter(({ kind, mail }) => changed[kind] ?? mail).map(({ kind }) => kind)}
+            onChange={(pressed, on) => change(Object.fromEntries(pressed.map((kind) => [kind, on])))}
           />
         </Card>
       )}
