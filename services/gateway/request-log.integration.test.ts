@@ -66,6 +66,19 @@ test('what a key asks for all the time costs few rows; its first requests have a
   expect(rows.length).toBeLessThanOrEqual(203);
 });
 
+test('requests that share a row show where the first of them came from', async () => {
+  const { log, rows } = await open();
+  for (let serial = 0; serial < 150; serial++) log.note(request());
+  for (const address of ['198.51.100.1', '198.51.100.2'])
+    log.note(request({ operation: '', status: 403, params: [], requestId: `from ${address}`, address }));
+  await expect.poll(() => countOf(rows)).toBe(152);
+  // Two rows, if a round ended meanwhile.
+  expect(rows.find(([, , , , operation]) => operation === '')).toMatchObject({
+    9: 'from 198.51.100.1',
+    10: '198.51.100.1',
+  });
+});
+
 test('requests of two minutes share no row', async () => {
   const { log, rows } = await open();
   vi.useFakeTimers({ toFake: ['Date'] });

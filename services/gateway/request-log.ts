@@ -67,12 +67,13 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
   eachTick(endRound, roundMs);
   eachTick(send, sendMs);
 
-  const rowOf = (request: NotedRequest, nowMs: number, requestId: string, address: string): LoggedRequest => {
-    const { companyId, keyId, operation, method, params, status, durationMs, bucket } = request;
-    const ids = requestId === '' ? '' : params.map((param) => (isId.test(param) ? param : '')).join();
+  const rowOf = (request: NotedRequest, nowMs: number): LoggedRequest => {
+    const { companyId, keyId, operation, method, params, status, requestId, address, bucket } = request;
+    const ids = params.map((param) => (isId.test(param) ? param : '')).join();
+    const durationMs = Math.round(request.durationMs);
     return [
       ...([companyId, keyId, nowMs, serial++, operation, method, ids, status] as const),
-      ...([Math.round(durationMs), requestId, address, request.isPrevious ? 1 : 0, bucket, 1] as const),
+      ...([durationMs, requestId, address, request.isPrevious ? 1 : 0, bucket, 1] as const),
     ];
   };
 
@@ -85,7 +86,7 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
       if (isListed && rows.length < maxWaiting) {
         listed.set(keyId, before + 1);
         listedNow++;
-        rows.push(rowOf(request, nowMs, request.requestId, request.address));
+        rows.push(rowOf(request, nowMs));
         return;
       }
       // Uses of limits are counted by the minute.
@@ -98,8 +99,7 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
         return;
       }
       if (sums.size === maxWaiting) endRound();
-      if (sums.size < maxWaiting)
-        sums.set(name, { row: rowOf(request, nowMs, '', ''), requests: 1, durationMs });
+      if (sums.size < maxWaiting) sums.set(name, { row: rowOf(request, nowMs), requests: 1, durationMs });
       else dropped.value++;
     },
     flush: endRound,
