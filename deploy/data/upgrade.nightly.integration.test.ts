@@ -22,8 +22,8 @@ import { migrationFolders } from '../migrate/config.ts';
 
 // First the migrations, then dispatchers, webhooks and crm, each while the others are of either release.
 
-/** The commit that joined the migrations of 0.1.0: the earliest whose databases a release takes. */
-const before = '25a50011';
+/** The last commit that changed the first migrations of 0.1.0: the earliest whose databases a release takes. */
+const before = '7c160779';
 const root = resolve(import.meta.dirname, '../..');
 
 const checkOut = (): string => {
