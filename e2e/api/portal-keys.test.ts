@@ -10,7 +10,7 @@ const lookup = '/integrations/lookups/employees';
 const makeKey = async ({ owner }: Team, name = 'Zapier', scopes = ['integrations:read']) =>
   owner.browser.ask('POST', '/keys', { name, scopes });
 
-describe('API keys at the portal', () => {
+describe.concurrent('API keys at the portal', () => {
   test('a new key is shown once, works at once everywhere, and is listed masked', async () => {
     const team = await openTeam(world);
     const made = await makeKey(team, 'Zapier', ['events:read', 'integrations:read']);
@@ -153,7 +153,7 @@ describe('API keys at the portal', () => {
     expect(keys).toMatchObject([{ id: key.id }]);
   });
 
-  test('a key is refused from its expiry on, and is then revoked by itself', async () => {
+  test('a key is refused from its expiry on, and is then revoked by itself', async ({ expect }) => {
     const team = await openTeam(world);
     const expiresUtc = new Date(Date.now() + 15_000).toISOString();
     const made = await team.owner.browser.ask('POST', '/keys', {

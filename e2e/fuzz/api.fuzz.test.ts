@@ -15,7 +15,7 @@ import { openTenant } from './tenants.ts';
 
 // The requests are made of the OpenAPI document alone: what it allows, and much that it does not.
 
-const requests = requestsOr(2_000);
+const requests = requestsOr(1_000);
 const timeoutMs = timeoutFor(requests);
 
 const world = await openWorld();
@@ -95,7 +95,7 @@ test('A request that must be refused is refused, and changes nothing', async () 
   before = await stateOf(tenant.id);
   const changing = endpoints.filter(({ method }) => method !== 'GET');
   const done: unknown[] = [];
-  let left = 800;
+  let left = 400;
   await Promise.all(
     Array.from({ length: 16 }, async () => {
       while (left > 0) {

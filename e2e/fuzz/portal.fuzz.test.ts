@@ -11,7 +11,7 @@ import type { MadeRequest } from './requests.ts';
 import { fuzz } from './run.ts';
 import { readPortal } from './surface.ts';
 
-const requests = requestsOr(3_000);
+const requests = requestsOr(1_500);
 const timeoutMs = timeoutFor(requests);
 
 const world = await openWorld();
