@@ -35,6 +35,12 @@ const breakIt = async (
     return !enabled && health.held === held;
   });
   if (missed > 0) await subscriber.createEvents(missed, type);
+  const since = (await ask()).disabledUtc;
+  // Pages count them every half a minute.
+  await until('the events are missed', async () => {
+    const body = { kind: 'missed', subscriptionId: id, since };
+    return (await team.owner.browser.ask('POST', '/replays/preview', body)).json.count === missed;
+  });
   return {
     id: Number(id),
     name: String(name),

@@ -31,8 +31,11 @@ describe('The overview', () => {
       eventTypes: ['client.created'],
     });
     await subscriber.createClients(5);
-    // Gateways report every ten seconds.
-    await until('the requests are counted', async () => (await ask('/first-steps')).firstCallUtc !== null);
+    // Gateways report every ten seconds, and the page looks every half a minute.
+    await until('the requests are counted', async () => {
+      const { buckets } = await ask('/usage?range=24h');
+      return buckets.reduce((sum: number, { answered }: Json) => sum + answered, 0) === 5;
+    });
     await until('the attempts are counted', async () => {
       const { total } = await ask('/deliveries/stats?range=24h');
       return total.succeeded === 5 && total.failed === 5;

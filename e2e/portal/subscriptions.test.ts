@@ -147,14 +147,20 @@ describe('A subscription', () => {
   });
 
   test('is disabled and enabled; events in between are delivered on request', async () => {
-    const { page, subscriber } = await open();
-    const { id } = await subscriber.subscribe();
+    const { page, team, subscriber } = await open();
+    const { id, createdUtc } = await subscriber.subscribe();
     await visit(page, `subscriptions/${id}`, 'Billing');
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Disable…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disable subscription' }).click();
     await see(page.getByText('This subscription is disabled')).toBeVisible();
     await subscriber.createClients(2);
+    await until('both are counted', async () => {
+      const missed = { kind: 'missed', subscriptionId: id, since: createdUtc };
+      return (await team.owner.browser.ask('POST', '/replays/preview', missed)).json.count === 2;
+    });
+    // The page looks every half a minute.
+    await page.reload();
     await page.getByRole('button', { name: 'Enable only' }).click();
     await see(page.getByText('This subscription is disabled')).toBeHidden();
     await visit(page, '', 'Overview');
