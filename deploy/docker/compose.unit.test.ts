@@ -22,6 +22,12 @@ test('it runs every service', () => {
   expect(own.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort());
 });
 
+test('one-machine.sh stops and starts the services that it has', () => {
+  const [, services = ''] = /^services='(.*)'$/m.exec(install) ?? [];
+  const running = own.filter(([name, { profiles }]) => !profiles && name !== 'migrate');
+  expect(services.split(' ').sort()).toEqual(running.map(([name]) => name).sort());
+});
+
 describe.each(own)('%s', (name, service) => {
   const env = environmentOf(service);
 

@@ -1,72 +1,18 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { runtimeMetrics } from '@causeway/runtime';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scratch } from '../../e2e/runner/servers.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { declaredMetrics } from '../monitoring/testing/metrics.ts';
 import { readStack, type Stack } from './home.ts';
 import { freePort } from './ports.ts';
-
-const entry = (name: string) => join(import.meta.dirname, name);
-const homes: string[] = [];
-
-const newHome = (): string => {
-  // Longer than a socket path may be, because a deep home must work too.
-  const home = join(mkdtempSync(join(scratch(), 'causeway-cluster-')), 'x'.repeat(120));
-  homes.push(home);
-  return home;
-};
-
-const command = (name: string, home: string, ...args: string[]) => {
-  const child = spawn(process.execPath, [entry(name), ...args], {
-    env: { ...process.env, STACK_HOME: home },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const said = { text: '' };
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said.text += data));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, text: said.text }));
-  return { child, said, ended };
-};
-
-const startDetached = async (home: string, port: number): Promise<Stack> => {
-  const { code, text } = await command('start.ts', home, '--port', String(port), '--detach').ended;
-  expect(text).toContain('Causeway is running');
-  expect(code).toBe(0);
-  return readStack(home) as Stack;
-};
-
-const lookUpEmployees = async ({ baseUrl, apiKey }: Stack): Promise<{ status: number; count: number }> => {
-  const url = `${baseUrl}/api/v1/integrations/lookups/employees`;
-  const response = await fetch(url, { headers: { 'X-Api-Key': apiKey } });
-  const { count } = (await response.json()) as { count: number };
-  return { status: response.status, count };
-};
-
-const processesAbout = (home: string): string[] =>
-  readdirSync('/proc').flatMap((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
-    try {
-      const about =
-        readFileSync(`/proc/${pid}/environ`, 'utf8') + readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      return about.includes(home)
-        ? [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').slice(-80)}`]
-        : [];
-    } catch {
-      return [];
-    }
-  });
-
-const nothingLeft = (home: string) => expect.poll(() => processesAbout(home)).toEqual([]);
-
-afterAll(async () => {
-  for (const home of homes) {
-    if (processesAbout(home).length > 0) await command('stop.ts', home).ended;
-    rmSync(resolve(home, '..'), { recursive: true, force: true });
-  }
-});
+import {
+  command,
+  lookUpEmployees,
+  newHome,
+  nothingLeft,
+  processesAbout,
+  startDetached,
+} from './testing/commands.ts';
 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
@@ -142,51 +88,6 @@ describe('a running stack', () => {
     expect(code).toBe(1);
     expect(text).toMatch(new RegExp(`✗ Port ${port} is taken: .*--port ${port + 1}`));
     await nothingLeft(other);
-  });
-
-  test('runs beside another with all services in one process, in the foreground, whose curl commands work when pasted; Ctrl-C twice ends that with exit code 0', async () => {
-    const other = newHome();
-    const run = command('start.ts', other, '--together', '--port', String(await freePort()));
-    // It makes the data of a second MySQL while other tests run.
-    await expect.poll(() => run.said.text, { timeout: 150_000 }).toContain('Ctrl-C ends it');
-    const second = readStack(other) as Stack;
-    expect(second.processes.map(({ name }) => name).toSorted()).toEqual(['mysql', 'nats', 'services']);
-    expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
-    expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 });
-    expect((await lookUpEmployees({ ...second, apiKey: stack.apiKey })).status).toBe(401);
-    const paste = async (line: string): Promise<unknown> => {
-      const curl = spawn('sh', ['-c', line.replace('curl', 'curl -s')], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      const [answer] = (await once(curl.stdout, 'data')) as [Buffer];
-      return JSON.parse(answer.toString());
-    };
-    const [lookUp = '', subscribe = ''] = run.said.text.match(/curl .*/g) ?? [];
-    expect(await paste(lookUp)).toMatchObject({ employees: expect.any(Array) });
-    expect(await paste(subscribe)).toMatchObject({
-      url: `${second.receiverUrl}hook`,
-      signingSecret: expect.stringMatching(/^whsec_/),
-    });
-    const client = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
-    const created = await fetch(`${second.baseUrl}/api/v1/integrations/clients`, {
-      method: 'POST',
-      headers: { 'X-Api-Key': second.apiKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify(client),
-    });
-    expect(created.status).toBe(201);
-    const arrived = () => fetch(`${second.receiverUrl}_received`).then((response) => response.text());
-    await expect.poll(arrived).toContain('ada@example.com');
-    const services = join(other, 'logs', 'services.log');
-    run.child.kill('SIGINT');
-    await sleep(50);
-    run.child.kill('SIGINT');
-    expect(await run.ended).toMatchObject({ code: 0 });
-    await nothingLeft(other);
-    // The edge stops first, and each drains to its end.
-    const stopped = readFileSync(services, 'utf8').matchAll(/"service":"(\w+)".*"msg":"stopped"/g);
-    const names = [...stopped].map(([, name]) => name);
-    expect(names[0]).toBe('gateway');
-    expect(names.toSorted()).toEqual(['access', 'crm', 'dispatcher', 'gateway', 'webhooks']);
   });
 
   test.each(['gateway-1', 'nats', 'mysql'])(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
@@ -7,7 +7,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { temporary } from './data/testing/cluster.ts';
-import { compose, composeText } from './docker/testing/compose.ts';
+import { composeText } from './docker/testing/compose.ts';
 import { startMysql } from './local/mysql.ts';
 import { providePrograms } from './local/toolchain/provide.mjs';
 import { readToolchain } from './local/toolchain.ts';
@@ -165,12 +165,3 @@ test.runIf(mysqld)(
     expect(run('destroy').status).toBe(2);
   },
 );
-
-test('it stops and starts services that compose has', () => {
-  const [, services = ''] = /^services='(.*)'$/m.exec(readFileSync(script, 'utf8')) ?? [];
-  const own = Object.entries(compose.services).filter(
-    ([name, { image, profiles }]) => image.startsWith('causeway/services') && !profiles && name !== 'migrate',
-  );
-  expect(services.split(' ').sort()).toEqual(own.map(([name]) => name).sort());
-  expect(existsSync(script)).toBe(true);
-});
