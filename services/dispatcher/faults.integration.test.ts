@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Receiver, startProxy, testReceiver, type Verdict } from '@causeway/runtime/testing';
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { countOf, openWorld, type Subscription, type World } from './testing/boot.ts';
 import { databaseBehind } from './testing/database-behind.ts';
+import { keepsResultsWhileRefused } from './testing/refused.ts';
 
 let world: World;
 let receiver: Receiver;
 let subscription: Subscription;
-beforeEach(async () => {
+beforeAll(async () => {
   world = await openWorld();
+});
+beforeEach(async () => {
   receiver = await testReceiver();
   subscription = await world.subscribe(receiver.url);
 });
@@ -79,24 +82,12 @@ test('a draining dispatcher finishes and records its attempts, and gives the res
   expect(receiver.received).toHaveLength(30);
 });
 
-test('a dispatcher that drains while NATS dies still records its attempts', async () => {
-  receiver.answer = (response) => void setTimeout(() => response.end(), 1_500);
-  const { drain } = await world.start({ timeoutMs: 10_000 });
-  await world.deliver(subscription, 1);
-  await expect.poll(() => receiver.received.length).toBe(1);
-  await world.nats.pause();
-  const drained = drain();
-  await world.nats.kill();
-  await drained;
-  expect(await delivered()).toBe(1);
-});
-
 test('while MySQL is down results are kept and no attempt starts; then everything is recorded exactly once', async () => {
   let away = false;
   const db = await proxiedDatabase(() => (away ? 'drop' : 'pass'));
   receiver.answer = (response) => void setTimeout(() => response.end(), 300);
   await world.start({ db });
-  await world.deliver(subscription, 1);
+  const [first] = await world.deliver(subscription, 1);
   await expect.poll(() => receiver.received.length).toBe(1);
   away = true;
   await world.deliver(subscription, 20);
@@ -108,29 +99,12 @@ test('while MySQL is down results are kept and no attempt starts; then everythin
   receiver.answer = (response) => response.end();
   await expect.poll(async () => (await delivered()) >= 4).toBe(true);
   expect((await world.attempts(subscription))[0]).toMatchObject({ attempt: 1, status_code: 200 });
-  expect(receiver.received.filter(({ id }) => Number(id) === 1)).toHaveLength(1);
+  expect(receiver.received.filter(({ id }) => Number(id) === first!.event_id)).toHaveLength(1);
 });
 
-test.each([
-  ['is read-only', 1290],
-  ['is full', 1114],
-  ['cannot write its table', 1030],
-  ['withholds a privilege', 1142],
-])('results are kept while MySQL %s, and recorded afterwards', async (_, errno) => {
-  receiver.answer = (response) => void setTimeout(() => response.end(), 300);
-  const { metrics } = await world.start();
-  const refusing = world.database.query(
-    `CREATE TRIGGER \`${world.database.name}\`.refuse BEFORE INSERT ON \`${world.database.name}\`.delivery_attempts
-     FOR EACH ROW SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'refused'`,
-  );
-  await refusing;
-  await world.deliver(subscription, 4);
-  await expect.poll(async () => (await countOf(metrics, 'dispatcher_unrecorded')) > 0).toBe(true);
-  await world.database.query(`DROP TRIGGER \`${world.database.name}\`.refuse`);
-  await expect.poll(delivered).toBe(4);
-  expect(receiver.received).toHaveLength(4);
-  expect(await countOf(metrics, 'dispatcher_record_refused_total')).toBe(0);
-});
+// Other refusals come at night.
+test('results are kept while MySQL is read-only, and recorded afterwards', () =>
+  keepsResultsWhileRefused(world, 1290));
 
 test('a commit whose answer is lost is written again, and counts nothing twice', async () => {
   let lost = 0;
@@ -159,24 +133,48 @@ test('a commit whose answer is lost is written again, and counts nothing twice',
   expect(receiver.received).toHaveLength(3);
 });
 
-test('without NATS events come from the outbox; a lost stream is created again', async () => {
-  const { metrics } = await world.start();
-  await world.nats.stop();
-  await world.deliver(subscription, 5);
-  await expect.poll(delivered).toBe(5);
-  // The stream is in memory, so it is gone.
-  await world.nats.restart();
-  await expect.poll(() => world.bus.connected()).toBe(true);
-  const taken = () => countOf(metrics, 'dispatcher_first_taken_total');
-  const before = await taken();
-  let sent = 5;
-  await expect
-    .poll(async () => {
-      sent += (await world.deliver(subscription, 1)).length;
-      return taken();
-    })
-    .toBeGreaterThan(before);
-  await expect.poll(delivered).toBe(sent);
+describe('NATS ends', () => {
+  let shared: World;
+  beforeEach(async () => {
+    shared = world;
+    world = await openWorld();
+    subscription = await world.subscribe(receiver.url);
+  });
+  afterEach(() => {
+    world = shared;
+  });
+
+  test('while a dispatcher drains, which still records its attempts', async () => {
+    receiver.answer = (response) => void setTimeout(() => response.end(), 1_500);
+    const { drain } = await world.start({ timeoutMs: 10_000 });
+    await world.deliver(subscription, 1);
+    await expect.poll(() => receiver.received.length).toBe(1);
+    await world.nats.pause();
+    const drained = drain();
+    await world.nats.kill();
+    await drained;
+    expect(await delivered()).toBe(1);
+  });
+
+  test('and events come from the outbox; a lost stream is created again', async () => {
+    const { metrics } = await world.start();
+    await world.nats.stop();
+    await world.deliver(subscription, 5);
+    await expect.poll(delivered).toBe(5);
+    // The stream is in memory, so it is gone.
+    await world.nats.restart();
+    await expect.poll(() => world.bus.connected()).toBe(true);
+    const taken = () => countOf(metrics, 'dispatcher_first_taken_total');
+    const before = await taken();
+    let sent = 5;
+    await expect
+      .poll(async () => {
+        sent += (await world.deliver(subscription, 1)).length;
+        return taken();
+      })
+      .toBeGreaterThan(before);
+    await expect.poll(delivered).toBe(sent);
+  });
 });
 
 test('attempts are added up by minute, including their durations', async () => {
@@ -187,7 +185,10 @@ test('attempts are added up by minute, including their durations', async () => {
   await world.deliver(subscription, 2);
   await expect.poll(async () => (await world.attempts(subscription)).length).toBe(8);
   await drain();
-  const rows = await world.database.query<Record<string, number>>('SELECT * FROM delivery_minutes');
+  const rows = await world.database.query<Record<string, number>>(
+    'SELECT * FROM delivery_minutes WHERE company_id = ?',
+    [subscription.company_id],
+  );
   const sum = (column: string) => rows.reduce((total, row) => total + row[column]!, 0);
   expect([sum('succeeded'), sum('failed')]).toEqual([6, 2]);
   const histogram = Object.keys(rows[0]!).filter((column) => /^upto_|^above$/.test(column));

@@ -6,7 +6,7 @@ test.each([1, 2])(
   'a receiver that works on one request at a time gets nothing twice from %i dispatchers',
   async (dispatchers) => {
     const world = await openWorld();
-    for (let count = 0; count < dispatchers; count++) await world.start({ timeoutMs: 6_000 });
+    for (let count = 0; count < dispatchers; count++) await world.start({ timeoutMs: 4_000 });
     const receiver = await testReceiver();
     let turn = Promise.resolve();
     receiver.answer = (response) => {
@@ -15,10 +15,10 @@ test.each([1, 2])(
     };
     const subscription = await world.subscribe(receiver.url);
     // All at once, the last would be answered after the timeout.
-    await world.deliver(subscription, 20);
-    await world.deliver(subscription, 20, { by: 'queue' });
-    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 40 });
-    expect(receiver.received).toHaveLength(40);
+    await world.deliver(subscription, 12);
+    await world.deliver(subscription, 12, { by: 'queue' });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 24 });
+    expect(receiver.received).toHaveLength(24);
     expect((await world.attempts(subscription)).every(({ attempt }) => attempt === 1)).toBe(true);
   },
 );

@@ -1,18 +1,22 @@
 import type { DeliveryRow } from '@causeway/deliveries';
 import type { StoredEvent } from '@causeway/proto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeSubscription } from '../testing/events.ts';
 import { makeDeliveries, makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
 let webhooks: BootedPortal;
 let subscription: number;
-const company = 6001;
+/** Each test has its own, and the one above it belongs to strangers. */
+let company = 6000;
 const started = Date.now();
 const minutesAgo = (minutes: number) => new Date(started - minutes * 60_000);
 
-beforeEach(async () => {
+beforeAll(async () => {
   webhooks = await bootPortal();
+});
+beforeEach(async () => {
+  company += 2;
   subscription = await makeSubscription(webhooks.db, company);
 });
 
@@ -47,10 +51,12 @@ const delivered = async (
 
 const deliveriesOf = (replayId: number) =>
   webhooks.database.query<DeliveryRow>(
-    'SELECT * FROM deliveries WHERE replay_id = ? ORDER BY event_id, subscription_id',
-    [replayId],
+    'SELECT * FROM deliveries WHERE company_id = ? AND replay_id = ? ORDER BY event_id, subscription_id',
+    [company, replayId],
   );
 const replayOf = async (id: number) => (await webhooks.portal('getReplay', company, { params: [id] })).body;
+const setEnabled = (enabled: boolean) =>
+  webhooks.database.query('UPDATE subscriptions SET enabled = ? WHERE company_id = ?', [enabled, company]);
 const ids = (rows: readonly { event_id: number }[]) => rows.map(({ event_id }) => event_id);
 const ask = (kind: string, more: object = {}) => ({
   body: { subscriptionId: subscription, kind, since: minutesAgo(60), ...more },
@@ -94,7 +100,10 @@ describe('a replay of failed deliveries', () => {
       expect(one.created_utc).toEqual(events[0]!.created_utc);
       expect(one.due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
     }
-    const [queue] = await webhooks.database.query<{ next_due_utc: Date }>('SELECT * FROM delivery_queues');
+    const [queue] = await webhooks.database.query<{ next_due_utc: Date }>(
+      'SELECT * FROM delivery_queues WHERE company_id = ?',
+      [company],
+    );
     expect(queue!.next_due_utc.getTime()).toBeLessThanOrEqual(Date.now());
     expect(await replayOf(id)).toMatchObject({
       state: 'running',
@@ -227,16 +236,16 @@ describe('a replay', () => {
     for (const one of made.slice(0, 40)) await webhooks.end(one, 'succeeded');
     await expect.poll(() => deliveriesOf(id)).toHaveLength(140);
     // Deliveries that a dispatcher has leased are not due: the lease is in the future.
-    await webhooks.database.query("UPDATE deliveries SET due_utc = ? WHERE state = 'waiting'", [
-      new Date(Date.now() + 30_000),
-    ]);
+    await webhooks.database.query(
+      "UPDATE deliveries SET due_utc = ? WHERE company_id = ? AND state = 'waiting'",
+      [new Date(Date.now() + 30_000), company],
+    );
     await expect.poll(() => deliveriesOf(id)).toHaveLength(240);
     await finish(id);
     expect(ids(await deliveriesOf(id))).toEqual(ids(events));
   });
 
   test('that is interrupted anywhere continues there: nothing is skipped and nothing is created twice', async () => {
-    await webhooks.database.query('DELETE FROM deliveries');
     const events = await delivered(250);
     const id = await create('failed');
     // Steps that end in a rollback instead of their commit, as if their process were killed, mixed with those of the
@@ -283,15 +292,16 @@ describe('a replay', () => {
     await delivered(150);
     const id = await create('failed');
     await expect.poll(() => deliveriesOf(id)).toHaveLength(100);
-    await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
+    await setEnabled(false);
     await webhooks.database.query(
-      "UPDATE deliveries SET state = 'held', due_utc = NULL WHERE state = 'waiting'",
+      "UPDATE deliveries SET state = 'held', due_utc = NULL WHERE company_id = ? AND state = 'waiting'",
+      [company],
     );
     // Long enough for several pages, had the replay continued.
     await new Promise((done) => setTimeout(done, 1_200));
     expect(await deliveriesOf(id)).toHaveLength(100);
     expect((await replayOf(id)).state).toBe('running');
-    await webhooks.database.query('DELETE FROM subscriptions');
+    await webhooks.database.query('DELETE FROM subscriptions WHERE company_id = ?', [company]);
     await expect.poll(async () => (await replayOf(id)).state).toBe('cancelled');
   });
 
@@ -316,7 +326,7 @@ describe('a replay', () => {
     expect(await deliveriesOf(id)).toHaveLength(150);
     expect((await deliveriesOf(0)).filter(({ state }) => state === 'waiting')).toHaveLength(2);
     await makeEvents(webhooks.db, company, [{ created_utc: minutesAgo(3) }]);
-    await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
+    await setEnabled(false);
     expect(await webhooks.portal('createReplay', company, ask('missed'))).toMatchObject({
       status: 409,
       body: { error: 'the subscription is disabled; enable it first' },
@@ -331,7 +341,7 @@ describe('a replay', () => {
         status: 404,
         body: { error: 'replay not found' },
       });
-    const audit = await webhooks.database.query('SELECT * FROM audit_log');
+    const audit = await webhooks.database.query('SELECT * FROM audit_log WHERE company_id = ?', [company]);
     expect(audit).toMatchObject([
       {
         company_id: company,
@@ -361,24 +371,12 @@ describe('a replay', () => {
     expect(await listed({}, company + 1)).toEqual([]);
   });
 
-  test('of too many deliveries, or without a start, is refused', async () => {
+  test('without a start, or of an unknown kind, is refused', async () => {
     expect((await webhooks.portal('createReplay', company, ask('failed', { since: undefined }))).status).toBe(
       400,
     );
     const answer = await webhooks.portal('createReplay', company, ask('everything'));
     expect(answer.status).toBe(400);
-    await webhooks.database.query('SET SESSION cte_max_recursion_depth = 200000');
-    await webhooks.database.query(
-      `INSERT INTO deliveries (company_id, event_id, subscription_id, created_utc, event_type, state, updated_utc)
-       WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 100001)
-       SELECT ?, 1000000 + i, ?, ?, 'client.created', 'failed', ? FROM n`,
-      [company, subscription, minutesAgo(30), minutesAgo(30)],
-    );
-    const { status, body } = await webhooks.portal('previewReplay', company, ask('failed'));
-    expect({ status, error: body.error }).toMatchObject({
-      status: 400,
-      error: expect.stringMatching(/^a replay makes at most 100000 deliveries/),
-    });
   });
 });
 
@@ -433,7 +431,7 @@ describe('held deliveries', () => {
       state: 'held',
       due_utc: null,
     });
-    await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
+    await setEnabled(false);
     expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).status).toBe(409);
     const { status, body } = await webhooks.portal('discardHeld', company, { params: [subscription] });
     expect(status).toBe(201);
@@ -441,9 +439,12 @@ describe('held deliveries', () => {
     expect(await replayOf(body.id)).toMatchObject({ kind: 'drop', total: 1201, made: 1201 });
     expect(await counted()).toBe(0);
     expect(await replayOf(900)).toMatchObject({ failed: 1 });
-    await webhooks.database.query('UPDATE subscriptions SET enabled = 1');
+    await setEnabled(true);
     await expect.poll(async () => (await replayOf(900)).state).toBe('done');
-    const audit = await webhooks.database.query<{ action: string }>('SELECT action FROM audit_log');
+    const audit = await webhooks.database.query<{ action: string }>(
+      'SELECT action FROM audit_log WHERE company_id = ?',
+      [company],
+    );
     expect(audit.map(({ action }) => action)).toEqual(['held.dropped']);
   });
 });
