@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
 import { buildPortal } from '../../deploy/local/builds.ts';
@@ -28,19 +28,22 @@ const main = (args: readonly string[]): Promise<number> => {
 };
 
 /**
- * Runs two steps beside each other at any time, with three or four workers in all: most tests wait more than they work.
- * With five workers on two cores the same work took twice the processor time. In this order both lanes end together.
+ * Runs steps beside each other, the longest first, so that the lanes end together. Two lanes, of three or four workers in
+ * all, keep two cores busy: most tests wait more than they work, and with five workers the same work took twice the
+ * processor time. A machine with more cores has more lanes.
  */
 const testEverything = async (): Promise<number> => {
   await buildPortal(root, terminalReport);
-  const results = await inLanes(2, [
+  const lanes = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
+  const browsers = `--maxWorkers=${lanes - 1}`;
+  const results = await inLanes(lanes, [
+    () => vitest('the portal in a browser', ['portal'], 2400, [browsers]),
     () => vitest('integration tests', ['integration'], 2400),
-    () => vitest('API tests that kill processes', ['api-alone'], 2400),
-    () => vitest('the portal in a browser', ['portal'], 2400, ['--maxWorkers=1']),
     () => vitest('API tests', ['api'], 2400),
+    () => vitest('API tests that kill processes', ['api-alone'], 2400),
     () => vitest('faults under load, a short mix', ['faults'], 1200),
-    () => types('types', 'tsconfig.json'),
     () => vitest('unit tests', ['unit'], 600),
+    () => types('types', 'tsconfig.json'),
     () => types('types of the portal', 'admin-ui/tsconfig.json'),
     () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
   ]);
