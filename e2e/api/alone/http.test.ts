@@ -3,8 +3,9 @@ import { until } from '@causeway/runtime/testing/until';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inOneMinute } from '../support/clock.ts';
+import { endsUnread } from '../support/framing.ts';
 import { sumOf } from '../support/processes.ts';
-import { listeningSocket, rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
+import { listeningSocket, rawExchange, rawRequest, rawSocket } from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';
 
 const world = await openWorld();
@@ -68,8 +69,6 @@ describe('Broken framing', () => {
     ['a header without a colon', ['Transfer-Encoding'], ''],
     ['a chunk extension', chunked, '2;a=b\r\n{}\r\n0\r\n\r\n'],
     ['a chunk extension without a name', chunked, '2;\r\n{}\r\n0\r\n\r\n'],
-    ['an extension of the last chunk', chunked, '2\r\n{}\r\n0;a\r\n\r\n'],
-    ['an extension of the only chunk', chunked, '0;a\r\n\r\n'],
     ['a blank before a size', chunked, ' 2\r\n{}\r\n0\r\n\r\n'],
     ['a tab before a size', chunked, '\t2\r\n{}\r\n0\r\n\r\n'],
     ['a blank behind a size', chunked, '2 \r\n{}\r\n0\r\n\r\n'],
@@ -88,27 +87,10 @@ describe('Broken framing', () => {
     ['a header without a name, before the coding', [': x', ...chunked], '0\r\n\r\n'],
   ];
 
-  // Concurrent, because some wait for the gateway's timeouts.
+  // Concurrent, because some wait for the gateway's timeouts; more of these come at night.
   test.concurrent.each(cases)(
     '%s: the connection ends, and the request behind it is not executed, whenever it comes',
-    inOneMinute(async (_, headers, body) => {
-      const { value } = await (await world.company()).key();
-      const first = post(value, headers, body);
-      const atOnce = await exchange(first + get(value), { answers: 2 });
-      expect(atOnce.closed).toBe(true);
-      expect(atOnce.statuses.filter((status) => status < 400)).toEqual([]);
-      // Behind a proxy the rest arrives after the first answer.
-      const heard = listeningSocket(world.baseUrl);
-      heard.socket.write(Buffer.from(first, 'latin1'));
-      // A parser that waits for more bytes answers nothing.
-      await Promise.race([until('an answer', () => heard.text !== '' || heard.closed), sleep(400)]);
-      heard.socket.write(get(value));
-      await until('the connection ends', () => heard.closed);
-      expect(statusesOf(heard.text).filter((status) => status < 400)).toEqual([]);
-      // A smuggled request would count as a read.
-      const read = await world.ask('/integrations/lookups/employees', { key: value });
-      expect(read.headers['x-ratelimit-remaining']).toBe('59');
-    }),
+    inOneMinute((_, headers, body) => endsUnread(world, headers, body)),
   );
 
   test.each(['X-Api-Key', 'x-api-key', 'X-API-KEY'])(
