@@ -108,35 +108,6 @@ describe('Unsaved changes', () => {
     expect(await keptBy(page)).toEqual([]);
   });
 
-  test('of a key ask about a field that someone else has changed, and change no other', async () => {
-    const { team, page } = await portal.openOwner();
-    const subscriber = openSubscriber(portal.world, receiver, team);
-    await subscriber.key();
-    const { json } = await team.owner.browser.ask('GET', '/keys');
-    const { id } = json.keys[0];
-    const open = async (): Promise<void> => {
-      await page.goto(`keys/${id}?dialog=edit`);
-      await see(page.getByRole('dialog', { name: 'Edit the API key' })).toBeVisible();
-    };
-    const save = page.getByRole('button', { name: 'Save changes' });
-    const stored = async () => (await team.owner.browser.ask('GET', `/keys?ids=${id}`)).json.keys[0];
-    await open();
-    await page.getByLabel('Note').fill('On the build server');
-    await team.owner.browser.ask('PATCH', `/keys/${id}`, { name: 'Theirs' });
-    await save.click();
-    await see(page.getByRole('heading', { level: 1, name: 'Theirs' })).toBeVisible();
-    expect(await stored()).toMatchObject({ name: 'Theirs', note: 'On the build server' });
-    await open();
-    await page.getByLabel('Note').fill('Mine');
-    await team.owner.browser.ask('PATCH', `/keys/${id}`, { note: 'Also theirs' });
-    await save.click();
-    const question = page.getByRole('group', { name: 'Note' });
-    await see(question).toContainText('Also theirs');
-    expect((await stored()).note).toBe('Also theirs');
-    await question.getByRole('button', { name: 'Keep the saved value' }).click();
-    await see(page.getByLabel('Note')).toHaveValue('Also theirs');
-  });
-
   test('of a role is restored in its dialog', async () => {
     const { team, page } = await portal.openOwner();
     const { id } = await team.join('developer');

@@ -1,6 +1,5 @@
 import type { Page } from '@playwright/test';
 import { describe, expect, test } from 'vitest';
-import { command, tabTo } from './support/keyboard.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 
 const portal = await openPortal();
@@ -203,33 +202,5 @@ describe('An API key', () => {
       'Choose at least one permission.',
     );
     await see(form.getByRole('checkbox').first()).toBeFocused();
-  });
-
-  test('is created, copied and revoked with the keyboard alone', async () => {
-    const { page } = await portal.openOwner();
-    await visit(page, '', 'Overview');
-    await command(page, 'create an api');
-    const form = page.getByRole('dialog', { name: 'Create an API key' });
-    await see(form.getByLabel('Name')).toBeFocused();
-    await page.keyboard.type('By hand');
-    await page.keyboard.press('Tab');
-    await see(form.getByLabel('For')).toBeFocused();
-    await page.keyboard.press('Tab');
-    await see(form.getByRole('checkbox').first()).toBeFocused();
-    await page.keyboard.press('Space');
-    await page.keyboard.press('Enter');
-    await see(page.getByRole('button', { name: 'Copy API key' })).toBeFocused();
-    await page.keyboard.press('Enter');
-    await see(page.getByText('Copied to the clipboard')).toBeAttached();
-    expect(await statusWith(await clipboard(page))).toBe(200);
-    await page.keyboard.press('Escape');
-    await see(page.getByRole('dialog')).toHaveCount(0);
-
-    await tabTo(page, page.getByRole('button', { name: 'Actions for By hand' }));
-    await page.keyboard.press('Enter');
-    await see(page.getByRole('menuitem', { name: 'Copy ID' })).toBeFocused();
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    await see(page.getByRole('dialog', { name: 'Revoke “By hand”?' })).toBeVisible();
   });
 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect } from 'vitest';
 import { scratch } from '../../../e2e/runner/servers.ts';
@@ -22,7 +23,7 @@ export const newHome = (): string => {
 
 export const command = (name: string, home: string, ...args: string[]) => {
   const child = spawn(process.execPath, [entry(name), ...args], {
-    env: { ...process.env, STACK_HOME: home },
+    env: { ...readEnv(), STACK_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const said = { text: '' };

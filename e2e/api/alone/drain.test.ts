@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanUp } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
 import { afterEach, expect, test } from 'vitest';
-import { serviceSpecs } from '../../../deploy/local/programs.ts';
-import { openReceiver } from '../../faults/receiver.ts';
-import { runFault } from '../../faults/run.ts';
 import { ends, startLoad } from '../support/load.ts';
 import { allReady, atLeast, processesOf, signal } from '../support/processes.ts';
 import { rawRequest, rawSocket } from '../support/raw.ts';
@@ -143,37 +139,4 @@ test('An access that stops finishes the calls of operators, and API callers noti
   const shots = await load.stop();
   expect(ends(shots)).toEqual({ 200: shots.length });
   expect(made).toBeGreaterThan(4);
-});
-
-test('Every service can be restarted under load: no request fails, and nothing is delivered twice without a reason', {
-  timeout: 300_000,
-}, async () => {
-  const receiver = await openReceiver();
-  cleanUp(() => receiver.close());
-  const kinds = serviceSpecs.map(({ name }) => processesOf(world, name).map((one) => one.name));
-  const { complaints, deliveries } = await runFault(
-    { world },
-    receiver,
-    receiver.url,
-    {
-      name: 'restart every service',
-      // One process of each kind at a time, so that another one always runs.
-      act: async () => {
-        for (let round = 0; round < Math.max(...kinds.map((names) => names.length)); round++) {
-          const names = kinds.flatMap((all) => all[round] ?? []);
-          await allReady(
-            world,
-            names.map((name) => signal(world, name, 'SIGTERM')),
-          );
-        }
-        return undefined;
-      },
-      lastsMs: 0,
-      unnoticed: true,
-    },
-    // Little, because the starts of all services take a busy machine's processors, and requests have deadlines.
-    { createsPerSecond: 12, share: 0.4, isBusy: true, say: () => {} },
-  );
-  expect(complaints).toEqual([]);
-  expect(deliveries).toBeGreaterThan(50);
 });

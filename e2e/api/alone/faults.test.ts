@@ -185,20 +185,3 @@ test('Without MySQL lookups fail with documented errors and recover by themselve
     expect.arrayContaining(Object.keys(seen)),
   );
 });
-
-test('When every crm is killed after a person was erased, what tells of them is removed all the same', async () => {
-  const company = await world.company(unlimited);
-  const { value: key } = await company.key();
-  const body = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
-  const { json: made } = await world.ask('/integrations/leads', { method: 'POST', key, body });
-  const path = `/integrations/people/${made.client_id}`;
-  expect((await world.ask(path, { method: 'DELETE', key })).status).toBe(204);
-  await allReady(
-    world,
-    atLeast(world, 'crm', 2).map(({ name }) => signal(world, name, 'SIGKILL')),
-  );
-  const payload = { client_id: made.client_id, erased: true };
-  await expect
-    .poll(async () => (await world.ask('/events', { key })).json.events)
-    .toMatchObject([{ payload }]);
-});
