@@ -148,6 +148,8 @@ describe('Another company', () => {
       ['PATCH', `/team/members/${member.id}`, { role: 'owner' }],
       ['DELETE', `/team/invitations/${invitation.json.invitation.id}`],
       ['POST', `/keys/${key.json.id}/revoke`],
+      ['POST', `/keys/${key.json.id}/rotate`, { graceHours: 1 }],
+      ['POST', `/keys/${key.json.id}/rotation/end`, { keep: 'old' }],
       ['DELETE', `/profile/sessions/${session.json.session.id}`],
     ];
     for (const [method, path, body] of asked) {

@@ -46,11 +46,12 @@ describe('Signing in', () => {
 
   test('that must wait says so, and the button counts down', async () => {
     const page = await portal.open(undefined, { mayLog: /429/ });
-    const json = {
-      ...{ error: 'too many attempts; try again in 30 s', reason: 'too_many_attempts', retryAfter: 30 },
-    };
+    const error = 'too many attempts; try again in 30 s';
+    const json = { error, reason: 'too_many_attempts', retryAfter: 30 };
     await page.route('**/portal/api/v1/session', (route) =>
-      route.request().method() === 'POST' ? route.fulfill({ status: 429, json }) : route.fallback(),
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 429, headers: { 'Retry-After': '30' }, json })
+        : route.fallback(),
     );
     await visit(page, 'sign-in', 'Sign in');
     await fillSignIn(page, { email: 'ada@example.com', password: 'any password at all' });

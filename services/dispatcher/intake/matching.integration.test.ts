@@ -131,17 +131,6 @@ describe('An event', () => {
     );
   };
 
-  test('for a failing subscription waits in its queue, where the probe takes it', async () => {
-    const receiver = await testReceiver();
-    const subscription = await world.subscribe(receiver.url);
-    await world.database.query('UPDATE delivery_queues SET consecutive_failures = 5');
-    const { metrics } = await world.start();
-    await world.deliver(subscription, 5);
-    await expect.poll(() => succeeded(subscription)).toBe(5);
-    await expect.poll(() => countOf(metrics, 'dispatcher_queue_taken_total')).toBeGreaterThan(0);
-    expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
-  });
-
   test('does not overtake the backlog of its subscription', async () => {
     const receiver = await testReceiver();
     receiver.answer = (response) => void setTimeout(() => response.end(), 100);
