@@ -42,6 +42,14 @@ const subscribed = async (behaviour = '') => {
       expect([status, json]).toEqual([200, contract.listMissingEvents.answers[200].schema.parse(json)]);
       return json;
     },
+    deliveries: async (query = ''): Promise<Json> => {
+      const { status, json } = await ask('GET', `${own}/deliveries?${query}`);
+      expect([status, json]).toEqual([
+        200,
+        contract.listSubscriptionDeliveries.answers[200].schema.parse(json),
+      ]);
+      return json;
+    },
   };
 };
 
@@ -113,6 +121,20 @@ test('While deliveries fail and are retried, an event is not listed only if it h
   );
   // The second attempt was answered 200 before the list left the event out.
   expect(Math.min(...proven.values())).toBeGreaterThanOrEqual(2);
+});
+
+test('Deliveries are listed newest first, page by page, and by state', async () => {
+  const { id, createLeads, deliveries, missing } = await subscribed();
+  await createLeads(5);
+  await until('all recorded', async () => (await missing()).missing.length === 0);
+  const all = (await deliveries()).deliveries;
+  expect(all).toHaveLength(5);
+  expect(all[0]).toMatchObject({ subscriptionId: id, state: 'succeeded', attempts: 1, lastStatusCode: 200 });
+  const first = await deliveries('limit=2&state=succeeded');
+  expect(first.hasMore).toBe(true);
+  const second = await deliveries(`limit=3&state=succeeded&cursor=${first.nextCursor}`);
+  expect([...first.deliveries, ...second.deliveries]).toEqual(all);
+  expect((await deliveries('state=failed')).deliveries).toEqual([]);
 });
 
 test('Missing events are read page by page; a cursor is refused with another time', async () => {
