@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import s from './dialog.module.css';
 
@@ -21,7 +21,6 @@ export interface DialogProps {
 export function DialogPopup(props: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
   const { open, onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
-  useFocusKept(open);
   return (
     <Base.Root
       open={open}
@@ -61,19 +60,3 @@ const firstField = (popup: HTMLElement | null): HTMLElement | null =>
 
 /** In a group of choices, the chosen one, like the Tab key. */
 const fields = 'input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea, nav a';
-
-/** Longer than the closing animation of a dialog. */
-const goneMs = 300;
-
-/** Focuses the page's heading if the element that had the focus, such as a deleted row, is gone. */
-const useFocusKept = (open: boolean): void => {
-  useEffect(() => {
-    if (!open) return;
-    return () => {
-      setTimeout(() => {
-        if (document.activeElement !== document.body) return;
-        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
-      }, goneMs);
-    };
-  }, [open]);
-};
