@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 13_895,
-    'services/runtime': 6_528,
+    'services/runtime': 6_529,
     'services/identity': 1_180,
     'services/deliveries': 1_240,
     'services/gateway': 5_191,
@@ -239,9 +239,9 @@ describe('the house does not grow', () => {
     'services/crm': 6_879,
     'services/webhooks': 5_813,
     'services/dispatcher': 7_388,
-    'admin-ui': 16_131,
+    'admin-ui': 16_141,
     deploy: 4_273,
-    tests: 65_262,
+    tests: 65_269,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

@@ -90,9 +90,9 @@ let wakeMs = Number.POSITIVE_INFINITY;
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 const maxStepMs = 250;
-const nextMs = (everyMs: number): number => {
+const nextMs = (everyMs: number, afterMs = nowMs()): number => {
   const stepMs = Math.min(everyMs, maxStepMs);
-  return Math.floor((nowMs() + everyMs) / stepMs) * stepMs;
+  return Math.floor((afterMs + everyMs) / stepMs) * stepMs;
 };
 
 const wakeAt = (ms: number): void => {
@@ -104,10 +104,11 @@ const wakeAt = (ms: number): void => {
 
 const tick = (): void => {
   wakeMs = Number.POSITIVE_INFINITY;
-  const startedMs = nowMs();
+  // A timer may end a little early.
+  const untilMs = nowMs() + 1;
   for (const work of works) {
-    if (work.dueMs > startedMs) continue;
-    work.dueMs = nextMs(work.everyMs);
+    if (work.dueMs > untilMs) continue;
+    work.dueMs = nextMs(work.everyMs, Math.max(nowMs(), work.dueMs));
     guarded(work.run);
   }
   wakeAt(Math.min(...Array.from(works, ({ dueMs }) => dueMs)));
