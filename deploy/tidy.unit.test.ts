@@ -234,11 +234,11 @@ describe('the house does not grow', () => {
     'services/identity': 1_180,
     'services/deliveries': 1_240,
     'services/gateway': 5_191,
-    'services/agents': 698,
+    'services/agents': 699,
     'services/access': 8_927,
-    'services/crm': 6_879,
-    'services/webhooks': 5_813,
-    'services/dispatcher': 7_388,
+    'services/crm': 6_878,
+    'services/webhooks': 5_818,
+    'services/dispatcher': 7_387,
     'admin-ui': 16_141,
     deploy: 4_275,
     tests: 65_269,
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(41_988);
+    expect(words).toBeLessThanOrEqual(41_998);
   });
 });
 

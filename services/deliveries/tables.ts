@@ -71,7 +71,7 @@ export interface DeliveryQueueRow {
   readonly failing_since_utc: Date | null;
   readonly first_status: number | null;
   readonly first_error: ErrorClass | null;
-  /** See `grantStarts` of the dispatcher. Null: none were granted. */
+  /** See `queues/pace.ts` of the dispatcher. Null: none were granted. */
   readonly paced: unknown;
 }
 

@@ -248,7 +248,7 @@ Usage: ${program} <command> [options]
 ${columns(commands.map((command) => [`  ${command.words.join(' ')}`, command.about]))}
 
 Every command takes --json (one JSON object on standard output) and --help (its options).
-For developers, with an API key and --help alone: listen, trigger, tail.
+For developers, with an API key: ${[...developerCommands].join(', ')}; each has a --help.
 The cluster is the running one of STACK_HOME (.stack), or the one that NATS_URL names.
 Exit status: 0 done, 1 refused or not reachable, 2 not understood.
 `;

@@ -29,7 +29,7 @@ export interface Head {
   readonly broken: boolean;
   /**
    * The message's end is not certain, though not provably wrong: its connection serves nothing after it.
-   * uWebSockets.js 20.57 reads chunk extensions as sizes and takes anything for the end of a chunk; and it
+   * uWebSockets.js 20.56 reads chunk extensions as sizes and takes anything for the end of a chunk; and it
    * stops reading headers at one without a name, so that a body without a visible length may still have one.
    */
   readonly loose: boolean;
