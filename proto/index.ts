@@ -7,6 +7,7 @@ export * from './events/ingest.ts';
 export * from './events/sample.ts';
 export * from './events/summary.ts';
 export * from './events.ts';
+export * from './idempotency-key.ts';
 export * from './key-table.ts';
 export * from './member-endings.ts';
 export * from './notices.ts';

@@ -1,6 +1,6 @@
+import { idempotencyKeyPattern } from '../idempotency-key.ts';
 import { basePath, type KeyOperation, takesIdempotencyKey } from '../operation.ts';
 import { keyOperations } from '../operations.ts';
-import { idempotencyKeyPattern } from '../render-problem.ts';
 import { conditionsTaken } from '../versions.ts';
 import { type Components, createComponents, type Json, pascal } from './components.ts';
 import { errorAnswers, headers, sharedAnswers, successHeaders } from './error-answers.ts';

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { matches } from '../conditions.ts';
 import { Problem } from '../errors.ts';
 import { encodePayload, ingestEvent, payloadIn } from '../events/ingest.ts';
+import { parseIdempotencyKey } from '../idempotency-key.ts';
 import { keyOperations, memberOperations, operatorOperations } from '../operations.ts';
 import { parseBody, parseQuery } from '../parse.ts';
 import { maskPayload, maskText } from '../portal/mask.ts';
-import { parseIdempotencyKey } from '../render-problem.ts';
 import { parseJson, readJsonObject } from './json.ts';
 
 // Whatever bytes a caller sends, they cost about as much CPU as plain ones of the same length. Measured in CPU time against
