@@ -40,7 +40,7 @@ export const keyChangesSubject = 'keys.changes';
 export const limitLogStream = (log: number): string => `LIMIT_LOG_${log}`;
 export const limitLogNumbers = (replicas: number): readonly number[] => (replicas < 3 ? [1] : [1, 2, 3]);
 
-/** A store's name tells it from a lost one. All are one sequence: an append to one fences off the rest. */
+/** The random name tells a new store from a lost one. All names share one sequence, so an append fences off all other writers. */
 export const limitEntrySubject = (log: number | '*', store: string): string =>
   `limits.entries.${log}.${store}`;
 

@@ -52,7 +52,7 @@ export const email = z
   )
   .meta({ format: 'email', maxLength: maxAddressBytes });
 
-const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
+const digitsOf = (phone: string): string => phone.replace(/\D/g, '');
 
 const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
 /** RFC 3966, and the usual marks of an extension. Each stands for `x`. */
@@ -63,7 +63,7 @@ const phoneProblem = (sent: string): string | undefined => {
   const at = characters.findIndex((character) => !/^[0-9 +()\-./x]$/.test(character));
   if (at >= 0) return ` (character ${at + 1} is ${characterName(characters[at]!)})`;
   if (characters.length > 32) return ` (actual: ${characters.length} characters)`;
-  const digits = phoneDigits(value).length;
+  const digits = digitsOf(value).length;
   return digits < 3 ? ` (actual: ${digits} digits)` : undefined;
 };
 

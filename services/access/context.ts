@@ -1,7 +1,7 @@
 import type { SessionSigner } from '@causeway/identity';
 import type { Bus, Cursors, Database, Gate, Log, Once } from '@causeway/runtime';
 import type { portalSettings } from './config.ts';
-import type { KeyTable } from './key-table/key-table.ts';
+import type { KeyTablePublisher } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import type { Refusals } from './sessions/refusals.ts';
@@ -13,7 +13,7 @@ export interface Access {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
   readonly once: Once<AccessTables>;
-  readonly table: KeyTable;
+  readonly table: KeyTablePublisher;
   readonly log: Log;
   readonly keyPrefix: string;
   readonly keyQuota: number;

@@ -6,7 +6,7 @@ import type { Generated, Selectable } from 'kysely';
 export interface AccessTables {
   audit_log: AuditRow & { audit_id: Generated<number> };
   companies: CompanyTable;
-  api_keys: KeyTable;
+  api_keys: ApiKeyTable;
   portal_users: PortalUserTable;
   portal_recovery_codes: { company_id: number; user_id: number; code_hash: Buffer };
   portal_passkeys: PortalPasskeyTable;
@@ -80,7 +80,7 @@ interface CompanyTable extends LimitColumns {
   require_factor: Generated<number>;
 }
 
-interface KeyTable extends LimitColumns {
+interface ApiKeyTable extends LimitColumns {
   company_id: number;
   id: Generated<number>;
   name: string;

@@ -17,8 +17,8 @@ interface InterfaceOptions extends Pick<AgentFacts, 'apiKey' | 'address' | 'trac
 }
 
 /** An answer of more than an agent can read. */
-export class TooLong extends CausewayError {
-  override readonly name = 'TooLong';
+export class AnswerTooLongError extends CausewayError {
+  override readonly name = 'AnswerTooLongError';
 }
 
 /**
@@ -47,6 +47,6 @@ export const openInterface = (
       );
       if (Number(response.headers.get('Content-Length')) <= maxAgentBytes) return response;
       await response.body?.cancel();
-      throw new TooLong('the answer is too long for an agent');
+      throw new AnswerTooLongError('the answer is too long for an agent');
     },
   });

@@ -4,7 +4,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import type { ZodObject } from 'zod';
 import { CausewayError, Invalid, RateLimited } from '../../proto/client/errors.ts';
 import type { Agent } from './agent.ts';
-import { TooLong } from './interface.ts';
+import { AnswerTooLongError } from './interface.ts';
 import { type AgentTool, createAgentTools, idempotencyArgument } from './tools.ts';
 
 const tools = createAgentTools();
@@ -97,7 +97,8 @@ const failed = (text: string) => ({ content: [{ type: 'text' as const, text }], 
 
 /** Which field is wrong, and what to do. */
 const refusalOf = (error: CausewayError, mayRepeat: boolean): string => {
-  if (error instanceof TooLong) return `${error.message}: call the tool again with a smaller \`limit\`.`;
+  if (error instanceof AnswerTooLongError)
+    return `${error.message}: call the tool again with a smaller \`limit\`.`;
   const { status, message, requestId } = error;
   // Each detail names its field; the first one is the message too.
   const details = error instanceof Invalid ? error.details : [];
@@ -149,7 +150,7 @@ interface AgentResource {
   readonly text: () => string;
 }
 
-/** The same for everybody: from no record. */
+/** They are the same for every agent, and contain no record. */
 const agentResources: readonly AgentResource[] = [
   {
     uri: 'causeway://contract',

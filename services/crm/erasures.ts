@@ -17,10 +17,9 @@ import type { Tables } from './tables.ts';
 
 /**
  * Removes what tells of erased people (contract, "Erasure"): the notes and changes of status that were too many for one transaction,
- * payloads of events, what receivers answered to their
- * deliveries, stored answers and the search index. A pass can be made again at any time, so a killed process loses
- * nothing, and replicas may make it at once. The second pass finds what was on its way during the first: deliveries, and
- * clients that an indexer had read.
+ * payloads of events, what receivers answered to their deliveries, stored answers and the search index. A pass can be made again at
+ * any time, so a killed process loses nothing, and replicas may make it at once. The second pass finds what was on its way during the
+ * first: deliveries, and clients that an indexer had read.
  */
 export const startErasures = ({ db, log, now }: ErasuresOptions): Repeated =>
   repeat(

@@ -29,7 +29,7 @@ export interface Tables extends IdempotencyTables {
   closed_companies: ClosedCompanyRow;
 }
 
-/** What a closed company leaves in the tables of this service's migrations, before the tables to which their foreign keys lead. */
+/** To be emptied when a company is closed: tables with foreign keys come before those that they refer to. */
 export const emptiedTables = {
   deleted: [
     'client_search_pending',

@@ -48,7 +48,7 @@ export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRe
       reading?.release();
       const answer = await answering;
       resume();
-      if (answer.headers[calledHeader.toLowerCase()]) exchange.unlisted();
+      if (answer.headers[calledHeader.toLowerCase()]) exchange.leaveOutOfLog();
       if (answer.status === 401) throw problem('unauthorized');
       exchange.answer(answer.status, answer.body, [...passedOn(answer.headers), noStore]);
     } finally {

@@ -96,7 +96,7 @@ export class Exchange {
   }
 
   /** The request that it has caused is in the request log instead. */
-  unlisted(): void {
+  leaveOutOfLog(): void {
     this.#listed = false;
   }
 
@@ -119,7 +119,7 @@ export class Exchange {
     return this.#reading;
   }
 
-  /** Once. Until the returned function is called, the time does not count as the gateway's. */
+  /** Stops the request's clock until the returned function is called. Call it once. */
   hold(onGone: () => void): () => void {
     const fromMs = performance.now();
     const end = (): void => {

@@ -45,7 +45,7 @@ export interface Handler<Id extends string = string> {
   readonly answer: LaneHandler;
 }
 
-/** A handler for each definition of the service, under the definition's name. What is there beside them is not served. */
+/** A handler for each definition of the service, under the definition's name. Other exports are not served. */
 export type HandlerTable<Service extends ServiceName, Context> = {
   readonly [Name in DefinitionNameOf<Service>]: (
     context: Context,
@@ -230,7 +230,7 @@ interface ServeOptions<Service extends ServiceName, Context> extends CommonOptio
 
 const neverAgain: Pick<Once<unknown>, 'find'> = { find: async () => undefined };
 
-/** What names a fault in the words of an operation; all else says by itself what happened. */
+/** Gives an unexpected error the code of the operation; a problem and an outage of the database stay what they are. */
 export const faultAs = (code: ErrorCode, error: unknown): unknown =>
   error instanceof Problem || isPassing(error) ? error : problem(code, error);
 

@@ -41,7 +41,7 @@ export const askDispatcher = async (
   try {
     await bus.nc.request(deliveryCommandSubject, JSON.stringify(command), { timeout: timeoutMs });
   } catch (error) {
-    log.debug({ error, ...command }, 'no dispatcher began the command; it waits for one to look');
+    log.debug({ error, ...command }, 'command not acknowledged');
   }
 };
 

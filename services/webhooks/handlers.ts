@@ -25,7 +25,7 @@ import * as missing from './subscriptions/missing.ts';
 import * as readSubscriptions from './subscriptions/read.ts';
 import * as rules from './subscriptions/rules.ts';
 import * as secrets from './subscriptions/secrets.ts';
-import * as testSubscriptions from './subscriptions/test.ts';
+import * as testSubscriptions from './subscriptions/test-delivery.ts';
 import * as update from './subscriptions/update.ts';
 import * as verification from './subscriptions/verification.ts';
 import * as writeSubscriptions from './subscriptions/write.ts';

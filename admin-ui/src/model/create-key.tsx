@@ -59,7 +59,7 @@ interface CreateFormProps extends Pick<CreateKeyProps, 'preset' | 'onClose'> {
 
 function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
   const form = `keys/new/${preset ?? ''}`;
-  // Of how many keys of the name the person knows: a further one is asked about.
+  // How many keys of this name the person has confirmed: a further one is asked about.
   const [sameName, setSameName] = useState(0);
   const create = useMutation({
     mutationFn: (body: KeyChange) => call('createApiKey', { body: { ...body, basedOn: { sameName } } }),

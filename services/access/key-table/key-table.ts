@@ -24,7 +24,7 @@ import { createJournal, serveChanges } from './journal.ts';
 import { reconcile } from './reconcile.ts';
 
 /** The key table in NATS, which gateways decide by. It is derived from the database. */
-export interface KeyTable {
+export interface KeyTablePublisher {
   /**
    * Publishes a row that has just been committed. Returns when the entry is written and no live gateway holds an
    * older one. @throws Problem `service_unavailable` if that cannot be confirmed.
@@ -39,7 +39,7 @@ export interface KeyTable {
  * Compares the table with the database every `checkIntervalMs` and whenever the connection to NATS is
  * restored, so a NATS that has lost its store is filled again. Several replicas may do this at once.
  */
-export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable> => {
+export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTablePublisher> => {
   const { bus, log, replicas, limitLogServers = [], checkIntervalMs = 30_000 } = options;
   let bucket: KV;
   let ready = false;

@@ -165,7 +165,7 @@ const deliver = async (context: NoticesContext, send: Send): Promise<Outcome> =>
     return 'accepted';
   } catch (error) {
     const { company_id: companyId, channel, attempts } = send;
-    context.log.warn({ error, companyId, channel, attempts }, 'a notice was not accepted');
+    context.log.warn({ error, companyId, channel, attempts }, 'notice not accepted');
     return error instanceof MailRefused ? 'refused' : 'failed';
   }
 };

@@ -61,7 +61,7 @@ export const signIn = (access: Access) =>
       const asStranger = await countAttempt(
         access,
         strangersSubjects(email, address, now(), 'known device'),
-      ).catch(waiting);
+      ).catch(delayOrThrow);
       const memberships = await membershipsOf(access, email);
       if (!(asStranger instanceof Problem)) return admit(access, call, memberships, [counted, asStranger]);
       const own = memberships.filter((person) => knownDeviceOf(knownDevices, person));
@@ -129,7 +129,7 @@ const admit = async (
     const taken =
       hasFactor(person) &&
       codeGiven &&
-      (await proveFactor(access, person, body, { actor, requestId }).catch(waiting));
+      (await proveFactor(access, person, body, { actor, requestId }).catch(delayOrThrow));
     if (taken instanceof Problem) refusals.push(taken);
     codeTaken ||= taken === true;
     (taken === true || !hasFactor(person) ? open : closed).push(person);
@@ -169,7 +169,7 @@ const admit = async (
   );
 };
 
-const waiting = (error: unknown): Problem => {
+const delayOrThrow = (error: unknown): Problem => {
   if (error instanceof Problem && error.code === 'too_many_attempts') return error;
   throw error;
 };

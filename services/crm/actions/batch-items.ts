@@ -11,7 +11,7 @@ import {
 } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import { foldedAddress } from '../addresses.ts';
-import type { Holder } from '../store/store.ts';
+import type { RecordHolder } from '../store/store.ts';
 import type { Action } from './action.ts';
 
 export interface Targets {
@@ -22,7 +22,7 @@ export interface Targets {
   /** Of a record that is named by its `external_id` alone. */
   readonly updateNamed?: Target;
   /** Where the records are, by the column of their id. */
-  readonly holder?: Holder;
+  readonly holder?: RecordHolder;
 }
 
 /** The operation for one record, as which an item is read, carried out and answered. */

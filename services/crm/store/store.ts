@@ -160,12 +160,12 @@ export const notes = {
   ),
 };
 
-export type Holder = readonly ['clients', 'client_id'] | readonly ['employees', 'employee_id'];
+export type RecordHolder = readonly ['clients', 'client_id'] | readonly ['employees', 'employee_id'];
 
 /** The ids of the records that have external ids, without a lock. */
 export const holdersOf = async (
   db: Kysely<Tables>,
-  [table, id]: Holder,
+  [table, id]: RecordHolder,
   companyId: number,
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> => {
@@ -181,7 +181,7 @@ export const holdersOf = async (
 /** The id of the record that has an external id; undefined if it cannot be read. */
 export const holderOf = (
   db: Kysely<Tables>,
-  holder: Holder,
+  holder: RecordHolder,
   companyId: number,
   externalId: string,
 ): Promise<number | undefined> =>

@@ -37,15 +37,14 @@ export const startIntake = (options: IntakeOptions): Intake => {
   const { bus, scheduler, companies, recorder, holder, stream, fanOut, now, leaseMs, log, metrics } = options;
   const taken = metrics.counter(dispatcherMetrics.dispatcher_first_taken_total).cell();
   const events = metrics.counter(dispatcherMetrics.dispatcher_events_taken_total).cell();
-  /** On average. */
-  let perEvent = 1;
+  let meanSubscribers = 1;
   let stopped = false;
 
   const room = (): number => (stopped ? 0 : scheduler.free().slots - loading.waiting() - loading.underWay());
 
   const accept = (event: ArrivedEvent, company: Company): void => {
     const subscribers = wanting(company.subscribers(event.type), event.body);
-    perEvent += (subscribers.length - perEvent) / 16;
+    meanSubscribers += (subscribers.length - meanSubscribers) / 16;
     if (subscribers.length > maxSubscribers) {
       fanOut.write(event);
       return;
@@ -96,7 +95,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     consumer: eventConsumer,
     log,
     onMissing: stream.ensure,
-    demand: () => Math.ceil(room() / Math.max(perEvent, 1 / 4)),
+    demand: () => Math.ceil(room() / Math.max(meanSubscribers, 1 / 4)),
     take: (message) => {
       const event = readArrived(message);
       if (event) take(event);
@@ -158,7 +157,7 @@ const deliveriesOf = (
 const maxBatch = 256;
 /** Events with more subscribers become waiting deliveries, which all dispatchers share. */
 const maxSubscribers = 256;
-/** Of an event's lease: half of it. */
+/** Of an event's lease, of 1.5 s: with less left, its deliveries are written at once. */
 const leastLeftMs = 800;
 
 interface IntakeOptions extends Pick<Context, 'bus' | 'now' | 'log' | 'metrics'> {

@@ -98,7 +98,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
         await beat();
       } catch (error) {
         silence.reset();
-        log.debug({ error }, 'no beat');
+        log.debug({ error }, 'beat failed');
       }
       await pause;
     }

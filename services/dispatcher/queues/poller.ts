@@ -35,7 +35,7 @@ import { claimDue } from './claim.ts';
  */
 export const startPoller = (options: PollerOptions): Repeated => {
   const { db, scheduler, health, now, nowMs, leaseMs, holder, log, metrics } = options;
-  const nextQueues = createTurns(scheduler.queues);
+  const nextQueues = createQueueTurns(scheduler.queues);
   const taken = metrics.counter(dispatcherMetrics.dispatcher_queue_taken_total).cell();
   let pauseMs = pollEveryMs;
 
@@ -134,7 +134,7 @@ interface PollerOptions extends Pick<Context, 'db' | 'now' | 'nowMs' | 'log' | '
  * company with a thousand due queues delays another by one look.
  * @returns queues that have room, and whether more are due than were read.
  */
-const createTurns = (room: QueueRoom) => {
+const createQueueTurns = (room: QueueRoom) => {
   const served = new Set<number>();
   return async (
     db: Kysely<Tables>,

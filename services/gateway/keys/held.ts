@@ -87,7 +87,7 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
       waiting.isTold = false;
       last = (await look()) ?? last;
       if (!isEmptyPage(last)) break;
-      // A company that writes much that the request leaves out is not asked about all the time.
+      // The company may be writing much that the request leaves out: it is looked at less and less often.
       await waiting.sleep(looks === 0 ? 0 : Math.min(firstPauseMs * 2 ** (looks - 1), longestPauseMs));
       await waiting.untilTold(lookAnywayMs);
     }
@@ -138,7 +138,7 @@ interface Waiting {
   readonly over: Promise<undefined>;
   tell(): void;
   end(): void;
-  /** Until the time is over at most, as the next one. */
+  /** Ends earlier when the wait is over, as the next one does. */
   sleep(ms: number): Promise<void>;
   untilTold(ms: number): Promise<void>;
 }

@@ -35,7 +35,7 @@ export interface Asker {
  */
 export const createAsker = (bus: Bus): Asker => {
   const inbox = bus.inbox();
-  const underWay = new Map<string, Waiting>();
+  const underWay = new Map<string, PendingQuestion>();
   let lastQuestion = 0;
   const end = (subject: string, answer: Msg | 'nobody' | undefined): void => {
     const waiting = underWay.get(subject);
@@ -84,7 +84,7 @@ export const createAsker = (bus: Bus): Asker => {
   };
 };
 
-interface Waiting {
+interface PendingQuestion {
   readonly done: AnswerCallback;
   readonly timer: NodeJS.Timeout;
 }

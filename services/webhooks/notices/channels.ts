@@ -20,7 +20,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { askService } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import { makeSecret } from '../subscriptions/secrets.ts';
-import { assertSent } from '../subscriptions/test.ts';
+import { assertSent } from '../subscriptions/test-delivery.ts';
 import { targetProblems } from '../subscriptions/write.ts';
 import type { Tables } from '../tables.ts';
 

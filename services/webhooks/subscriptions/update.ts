@@ -87,7 +87,7 @@ const changeSubscription = async (
     const isUnverified = isMoved(before, changes) && (await verifiesEndpoints(trx, companyId));
     if (changes.enabled === true && before.verification !== null && !isMoved(before, changes))
       throw stateConflict('the subscription was changed while its receiver was being verified; try again');
-    const switches = switched(before, changes, { editor, now, isUnverified });
+    const switches = enabledColumns(before, changes, { editor, now, isUnverified });
     const fields = {
       ...(changes.url !== undefined && { url: changes.url }),
       ...(changes.eventTypes !== undefined && { event_types: JSON.stringify(changes.eventTypes) }),
@@ -218,7 +218,7 @@ const storedForm = (row: SubscriptionRow) => ({
 });
 
 /** If the subscription was already disabled, the reason and time stay. */
-const switched = (
+const enabledColumns = (
   before: SubscriptionRow,
   { enabled }: Changes,
   {
@@ -228,21 +228,26 @@ const switched = (
   }: { readonly editor: Editor; readonly now: Date; readonly isUnverified: boolean },
 ): Switched => {
   const wasWanted: boolean = before.enabled === 1 || before.verification === 'pending';
-  const off = (disabled_reason: string) => ({
+  const disabledColumns = (disabled_reason: string) => ({
     enabled: 0,
     disabled_reason,
     disabled_utc: now,
     auto_disabled: 0,
   });
   if (isUnverified) {
-    const anew = { challenged_utc: null, challenge_failure: null };
-    if (enabled ?? wasWanted) return { ...off(unverifiedReason), ...anew, verification: 'pending' };
-    return { ...(wasWanted ? off(disabledThrough(editor)) : {}), ...anew, verification: 'required' };
+    const unchallenged = { challenged_utc: null, challenge_failure: null };
+    if (enabled ?? wasWanted)
+      return { ...disabledColumns(unverifiedReason), ...unchallenged, verification: 'pending' };
+    return {
+      ...(wasWanted ? disabledColumns(disabledThrough(editor)) : {}),
+      ...unchallenged,
+      verification: 'required',
+    };
   }
   if (enabled === true) return switchedOn;
   if (enabled === false && wasWanted)
     return {
-      ...off(disabledThrough(editor)),
+      ...disabledColumns(disabledThrough(editor)),
       ...(before.verification !== null && { verification: 'required' }),
     };
   return {};

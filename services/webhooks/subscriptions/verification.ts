@@ -11,7 +11,7 @@ import type { Tables } from '../tables.ts';
 import { type Editor, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { findSubscription, readSubscription } from './record.ts';
-import { sendNow } from './test.ts';
+import { sendNow } from './test-delivery.ts';
 
 export const startChallenges = (context: VerificationContext): Challenges => {
   const inFlight = createInFlight();
