@@ -22,7 +22,7 @@ const bundle = await rolldown({
     {
       name: 'keep-places',
       transform: (code, id) => {
-        // Only transports ask pino for its callers. Finding them reads the source maps, a tenth of the processor time of a start.
+        // Only transports ask pino for its callers. Finding them reads the source maps: a warm start takes 5.5 s, without it 5.1.
         if (id.endsWith('/pino/lib/caller.js')) return { code: 'module.exports = () => []', map: null };
         if (id.includes('/node_modules/'))
           return { code, map: { version: 3, mappings: '', sources: [], names: [] } as never };
