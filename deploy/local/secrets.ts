@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseMysqlUrl } from '@causeway/runtime';
-import { createConnection } from 'mysql2/promise';
-import { applyGrants, applyRevokes, makeUsers, userOf } from '../mysql/grants.ts';
-import type { MysqlService } from '../mysql/privileges.ts';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import { grantStatements, makeUsers, revokeStatements, userOf } from '../mysql/grants.ts';
+import { type MysqlService, mysqlServices } from '../mysql/privileges.ts';
 
 /** Generated once per home and stored in it, readable by its owner only. */
 type Secrets = (name: string) => string;
@@ -33,14 +33,20 @@ export const mysqlUsers = (root: string, secrets: Secrets): MysqlUsers => {
   const passwordOf = (service: MysqlService): string => secrets(`mysql ${service}`);
   return {
     make: async (adminUrl) => {
-      const connection = await createConnection(parseMysqlUrl(adminUrl));
+      const address = parseMysqlUrl(adminUrl);
+      const options = { root, database: address.database };
+      const statements = [...grantStatements(options), ...revokeStatements(options)];
+      const connection = await createConnection(address);
       try {
+        // Each of the statements is a commit of its own: all take a third of a second. A start that changes none sends none.
+        const state = digest([...statements, ...mysqlServices.map(passwordOf)]);
+        if (await areMarked(connection, state)) return;
         await makeUsers(connection, passwordOf);
+        for (const statement of statements) await connection.query(statement);
+        await mark(connection, state);
       } finally {
         await connection.end();
       }
-      await applyGrants(adminUrl, root);
-      await applyRevokes(adminUrl, root);
     },
     urlFor: (service, adminUrl) => {
       const url = new URL(adminUrl);
@@ -50,3 +56,22 @@ export const mysqlUsers = (root: string, secrets: Secrets): MysqlUsers => {
     },
   };
 };
+
+const digest = (texts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
+
+/** The mark stands in the server's data, with the users, so it goes with them. */
+const mark = async (connection: Connection, state: string): Promise<void> => {
+  for (const user of users)
+    await connection.query("ALTER USER ?@'%' ATTRIBUTE ?", [user, JSON.stringify({ state })]);
+};
+
+const areMarked = async (connection: Connection, state: string): Promise<boolean> => {
+  const [rows] = await connection.query<RowDataPacket[]>(
+    "SELECT 1 FROM information_schema.user_attributes WHERE user IN (?) AND attribute->>'$.state' = ?",
+    [users, state],
+  );
+  return rows.length === users.length;
+};
+
+const users = mysqlServices.map((service) => userOf(service));
