@@ -241,7 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_387,
     'admin-ui': 16_141,
     deploy: 4300,
-    tests: 65309,
+    tests: 65_337,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -311,6 +311,34 @@ test('links in the documents resolve', () => {
         .map((target) => `${file} → ${target}`),
     );
   expect(broken).toEqual([]);
+});
+
+test('the documents name only files and code that exist', () => {
+  // Made by a command, or by the reader.
+  const made = /^(openapi|interface\.generated|compose\.override|stack|NNN-name|gateway)\.\w+$/;
+  const code = tracked
+    .filter((file) => /\.(tsx?|mjs|sql|ya?ml|json)$/.test(file))
+    .map(textOf)
+    .join('\n');
+  const words = new Set(code.match(/\w+/g));
+  const gone = tracked
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) =>
+      [
+        ...textOf(file)
+          .replace(/^```[\s\S]*?^```/gm, '')
+          .matchAll(/`([^`\s]+)`/g),
+      ]
+        .map(([, name]) => name!)
+        .filter((name) =>
+          /^[\w./@-]+\.(tsx?|mjs|sql|md|json|ya?ml|css)$/.test(name)
+            ? !made.test(name.split('/').at(-1)!) &&
+              !tracked.some((one) => `/${one}`.endsWith(`/${name.replace(/^[./]+/, '')}`))
+            : /^[a-z]+[A-Z]\w*(\(\))?$/.test(name) && !words.has(name.replace('()', '')),
+        )
+        .map((name) => `${file} → ${name}`),
+    );
+  expect(gone).toEqual([]);
 });
 
 test('no private key is in the repository', () => {
