@@ -4,7 +4,7 @@ import { cleanUp, testNats } from '@causeway/runtime/testing';
 import { expect, test, vi } from 'vitest';
 import { type NotedRequest, openRequestLog } from './request-log.ts';
 
-const open = async () => {
+const open = async (options: { roundMs?: number } = {}) => {
   const nats = await testNats();
   const [bus, observer] = await Promise.all(
     ['gateway', 'access'].map((name) => connectBus({ url: nats.url, name })),
@@ -25,7 +25,7 @@ const open = async () => {
     const [metric] = (await metrics.registry.getMetricsAsJSON()).filter(({ name }) => /dropped/.test(name));
     return metric!.values[0]!.value;
   };
-  return { nats, bus: bus!, log: openRequestLog({ bus: bus!, metrics }), rows, longest, dropped };
+  return { nats, bus: bus!, log: openRequestLog({ bus: bus!, metrics, ...options }), rows, longest, dropped };
 };
 
 const request = (more: Partial<NotedRequest> = {}): NotedRequest => ({
@@ -91,6 +91,24 @@ test('requests of two minutes share no row', async () => {
   await expect.poll(() => countOf(rows)).toBe(300);
   expect(countOf(rows.filter((row) => row[2] < minuteMs))).toBe(150);
 });
+
+test.each([
+  [1_000, 0, 1],
+  [1_001, 5, 6],
+])(
+  'of %i keys, the further requests wait for more than %i and at most %i rounds',
+  async (keys, more, most) => {
+    const roundMs = 500;
+    const { log, rows } = await open({ roundMs });
+    const beganMs = performance.now();
+    for (let serial = 0; serial < 7 * keys; serial++) log.note(request({ keyId: 1 + (serial % keys) }));
+    await expect.poll(() => countOf(rows), { timeout: 10_000 }).toBe(7 * keys);
+    const rounds = (performance.now() - beganMs) / roundMs;
+    expect(rounds).toBeGreaterThan(more);
+    // The poll and the way to the observer take time.
+    expect(rounds).toBeLessThan(most + 2);
+  },
+);
 
 test('more kinds of requests than can wait are sent at once, none uncounted', async () => {
   const { log, rows, dropped } = await open();

@@ -28,7 +28,10 @@ export interface NotedRequest {
 
 const sendMs = 1000;
 /** The further requests of a kind share a row for so long: each row costs `access` and MySQL as much as a lookup. */
-const roundMs = 10_000;
+const usualRoundMs = 10_000;
+/** A round in which so many keys ask becomes a long one: else they take a tenth of the processor time of all lookups. */
+const manyKeys = 1_000;
+const ticksOfLongRound = 6;
 /** Of a key in a round. */
 const listedOfKey = 100;
 /** Of all keys in a round. The first one of a key is listed anyway, because a row for its kind would cost as much. */
@@ -36,12 +39,13 @@ const listedOfAll = 5_000;
 /** Rows, and kinds of requests, that wait while NATS is unreachable; further ones are dropped and counted. */
 const maxWaiting = 10_000;
 
-export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog => {
+export const openRequestLog = ({ bus, metrics, roundMs = usualRoundMs }: RequestLogOptions): RequestLog => {
   const dropped = metrics.counter(gatewayMetrics.gateway_request_log_dropped_total).cell();
   let rows: LoggedRequest[] = [];
   const sums = new Map<string, { row: LoggedRequest; requests: number; durationMs: number }>();
   const listed = new Map<number, number>();
   let listedNow = 0;
+  let ticks = 0;
   let serial = randomInt(2 ** 47);
 
   const send = (): void => {
@@ -52,6 +56,7 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
       bus.nc.publish(requestsLoggedSubject, JSON.stringify(ready.slice(at, at + maxLoggedRequests)));
   };
   const endRound = (): void => {
+    ticks = 0;
     listedNow = 0;
     listed.clear();
     if (!bus.connected()) return;
@@ -64,7 +69,10 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
     sums.clear();
     send();
   };
-  eachTick(endRound, roundMs);
+  eachTick(() => {
+    ticks++;
+    if (listed.size <= manyKeys || ticks >= ticksOfLongRound) endRound();
+  }, roundMs);
   eachTick(send, sendMs);
 
   const rowOf = (request: NotedRequest, nowMs: number): LoggedRequest => {
@@ -112,4 +120,5 @@ const durationAt = 8;
 interface RequestLogOptions {
   readonly bus: Bus;
   readonly metrics: Metrics;
+  readonly roundMs?: number;
 }
