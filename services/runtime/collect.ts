@@ -11,12 +11,15 @@ export const collectAtRest = (): void => {
   const collect = runInNewContext('gc') as (options: object) => void;
   let before = process.cpuUsage();
   let leftBytes = 0;
+  let collectedMs = -pauseMs;
   eachTick(() => {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
-    if (user + system > restingUs || sizeOfHeap() < leftBytes + worthBytes) return;
+    const isPaused = performance.now() - collectedMs < pauseMs;
+    if (isPaused || user + system > restingUs || sizeOfHeap() < leftBytes + worthBytes) return;
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     leftBytes = sizeOfHeap();
+    collectedMs = performance.now();
   }, lookEveryMs);
 };
 
@@ -24,6 +27,8 @@ const lookEveryMs = 5_000;
 /** One twentieth of a core. */
 const restingUs = 250_000;
 const worthBytes = 8 * 1024 ** 2;
+/** A service that always does a little would spend a third of its processor time here. */
+const pauseMs = 60_000;
 
 const sizeOfHeap = (): number => {
   const { total_heap_size: heap, external_memory: external } = getHeapStatistics();
