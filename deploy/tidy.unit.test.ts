@@ -230,10 +230,10 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 13_895,
-    'services/runtime': 6_529,
+    'services/runtime': 6_534,
     'services/identity': 1_180,
     'services/deliveries': 1_240,
-    'services/gateway': 5_191,
+    'services/gateway': 5_200,
     'services/agents': 699,
     'services/access': 8_927,
     'services/crm': 6_878,
@@ -241,7 +241,7 @@ describe('the house does not grow', () => {
     'services/dispatcher': 7_387,
     'admin-ui': 16_141,
     deploy: 4300,
-    tests: 65_337,
+    tests: 65_355,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
