@@ -86,21 +86,23 @@ describe('A list of deliveries', () => {
     await expect.poll(() => page.evaluate('scrollY')).toBe(place);
   });
 
-  test.each([2, -2])('is of the last hour though the computer’s clock is %i hours ahead', async (hours) => {
+  test('is of the last hour though the computer’s clock is hours ahead or behind', async () => {
     const { team, page } = await portal.openOwner();
     const subscriber = openSubscriber(world, receiver, team);
     await subscriber.subscribe();
     await subscriber.createClients(1);
     await until('it arrives', () => subscriber.received().length === 1);
-    await page.addInitScript(`{
-      const now = Date.now.bind(Date);
-      Date.now = () => now() + ${hours} * 3_600_000;
-    }`);
-    await visit(page, 'deliveries', 'Deliveries');
-    await page.getByRole('combobox', { name: 'Period' }).selectOption('Last hour');
-    const row = page.getByRole('row').filter({ hasText: 'client.created' });
-    await see(row).toHaveCount(1);
-    await see(row.locator('time').last()).toHaveText(/just now|sec|min/);
-    await see(row.locator('time').last()).not.toHaveText(/^in/);
+    for (const hours of [2, -2]) {
+      await page.addInitScript(`{
+        window.now ??= Date.now.bind(Date);
+        Date.now = () => now() + ${hours} * 3_600_000;
+      }`);
+      await visit(page, 'deliveries', 'Deliveries');
+      await page.getByRole('combobox', { name: 'Period' }).selectOption('Last hour');
+      const row = page.getByRole('row').filter({ hasText: 'client.created' });
+      await see(row).toHaveCount(1);
+      await see(row.locator('time').last()).toHaveText(/just now|sec|min/);
+      await see(row.locator('time').last()).not.toHaveText(/^in/);
+    }
   });
 });

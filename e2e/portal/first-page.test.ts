@@ -6,12 +6,16 @@ const portal = await openPortal();
 const { owner } = await openTeam(portal.world);
 
 test('The overview and the sign-in load at most 200 KB before anybody moves the pointer', async () => {
-  const pages = [await portal.open(owner), await portal.open()] as const;
-  await visit(pages[0], '', 'Overview');
-  await visit(pages[1], 'sign-in', 'Sign in');
+  const loadsAhead = true;
+  const opened = [
+    await portal.open(owner, { loadsAhead }),
+    await portal.open(undefined, { loadsAhead }),
+  ] as const;
+  await visit(opened[0], '', 'Overview');
+  await visit(opened[1], 'sign-in', 'Sign in');
   // What loads by a timer, after the page, is loaded by then.
-  await pages[1].waitForTimeout(4000);
-  for (const page of pages) {
+  await opened[1].waitForTimeout(4000);
+  for (const page of opened) {
     await page.waitForLoadState('networkidle');
     const sizes = (await page.evaluate(
       'performance.getEntries().flatMap(({ name, transferSize }) => (transferSize ? [[name, transferSize]] : []))',
@@ -23,14 +27,14 @@ test('The overview and the sign-in load at most 200 KB before anybody moves the 
   }
 });
 
-test.each(['', 'sign-in', 'password'])(
-  '/%s asks for the session once, before its script has loaded',
-  async (path) => {
-    const page = await portal.open(owner);
-    let asked = 0;
-    page.on('request', (request) => {
-      if (request.url().endsWith('/api/v1/session')) asked++;
-    });
+test('A page asks for the session once, before its script has loaded', async () => {
+  const page = await portal.open(owner);
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/v1/session')) asked++;
+  });
+  for (const path of ['', 'sign-in', 'password']) {
+    asked = 0;
     const first = page.waitForRequest('**/api/v1/session');
     await page.route(/\/assets\/index-/, async (route) => {
       await first;
@@ -38,11 +42,12 @@ test.each(['', 'sign-in', 'password'])(
     });
     await page.goto(path);
     await see(page.getByRole('heading', { level: 1 })).toBeVisible();
-    expect(asked).toBe(1);
-  },
-);
+    expect(asked, path).toBe(1);
+    await page.unrouteAll();
+  }
+});
 
-test.each([
+const pages = [
   ['', 'Overview', 'deliveries/stats'],
   ['subscriptions', 'Subscriptions', 'subscriptions'],
   ['deliveries', 'Deliveries', 'deliveries'],
@@ -55,15 +60,17 @@ test.each([
   ['company', 'Company settings', 'subscription-settings'],
   ['developers', 'Developers', 'keys'],
   ['usage', 'API usage', 'attention'],
-])(
-  '/%s asks for its code and what it shows once, before its script has loaded',
-  async (path, heading, first) => {
-    const page = await portal.open(owner);
-    const asked: string[] = [];
-    page.on('request', (request) => {
-      const [, call] = request.url().split('/portal/api/v1/');
-      if (call !== undefined && request.method() === 'GET') asked.push(call);
-    });
+] as const;
+
+test('A page asks for its code and what it shows once, before its script has loaded', async () => {
+  const page = await portal.open(owner);
+  let asked: string[] = [];
+  page.on('request', (request) => {
+    const [, call] = request.url().split('/portal/api/v1/');
+    if (call !== undefined && request.method() === 'GET') asked.push(call);
+  });
+  for (const [path, heading, first] of pages) {
+    asked = [];
     const early = Promise.all([
       page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(`/v1/${first}`)),
       page.waitForRequest(`**/assets/${path || 'overview'}-page-*`),
@@ -74,9 +81,13 @@ test.each([
     });
     await visit(page, path, heading);
     await page.waitForLoadState('networkidle');
-    expect(asked.filter((call, at) => asked.indexOf(call) !== at)).toEqual([]);
-  },
-);
+    expect(
+      asked.filter((call, at) => asked.indexOf(call) !== at),
+      path,
+    ).toEqual([]);
+    await page.unrouteAll();
+  }
+});
 
 test('/subscriptions/new, which looks like a subscription, asks for none', async () => {
   const page = await portal.open(owner);

@@ -101,25 +101,28 @@ describe('An API key', () => {
     await see(row).toContainText('Revoked');
   });
 
-  test('asks for confirmation before its dialog is closed without a copy', async () => {
+  test('asks before its dialog is closed without a copy, and is revoked without typing its name if it was never used', async () => {
     const { page } = await portal.openOwner();
-    await createKey(page, 'Zapier');
+    await createKey(page, 'Unused');
     const dialog = page.getByRole('dialog', { name: 'Your new API key' });
+    const question = dialog.getByText('Close without copying the API key?');
     await page.keyboard.press('Escape');
-    await see(dialog.getByText('Close without copying the API key?')).toBeVisible();
+    await see(question).toBeVisible();
     await dialog.getByRole('button', { name: 'Stay' }).click();
     await see(dialog.getByRole('button', { name: 'Copy API key' })).toBeFocused();
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
     await dialog.getByRole('button', { name: 'Close anyway' }).click();
     await see(dialog).toBeHidden();
-    await see(page.getByRole('row').filter({ hasText: 'Zapier' })).toContainText('Never used');
-  });
+    await see(page.getByRole('row').filter({ hasText: 'Unused' })).toContainText('Never used');
+    await page.getByRole('button', { name: 'Actions for Unused' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    const revoke = page.getByRole('dialog', { name: 'Revoke “Unused”?' });
+    // The safe button has the focus.
+    await see(revoke.getByRole('button', { name: 'Cancel' })).toBeFocused();
+    await revoke.getByRole('button', { name: 'Revoke key' }).click();
+    await see(page.getByText('No API keys yet')).toBeVisible();
 
-  test('asks before a reload or Back loses it, and not once its command was copied', async () => {
-    const { page } = await portal.openOwner();
     await createKey(page, 'Zapier');
-    const dialog = page.getByRole('dialog', { name: 'Your new API key' });
-    const question = dialog.getByText('Close without copying the API key?');
     const asked = page.waitForEvent('dialog');
     await page.evaluate('setTimeout(() => location.reload())');
     const warning = await asked;
@@ -128,23 +131,37 @@ describe('An API key', () => {
     await page.evaluate('history.back()');
     await see(question).toBeVisible();
     await dialog.getByRole('button', { name: 'Stay' }).click();
+    // A copied command has the key in it.
     await dialog.getByRole('button', { name: 'Copy command' }).click();
     await see(dialog.getByRole('button', { name: 'Done' })).toBeVisible();
     await page.keyboard.press('Escape');
     await see(dialog).toBeHidden();
   });
 
-  test('is created once by a double click, and by pressing Enter twice', async () => {
+  test('needs a name and a scope, and is created once by a double click, and by pressing Enter twice', async () => {
     const { team, page } = await portal.openOwner();
     const form = page.getByRole('dialog', { name: 'Create an API key' });
     const create = form.getByRole('button', { name: 'Create key' });
     const count = async (): Promise<number> =>
       (await team.owner.browser.ask('GET', '/keys')).json.keys.length;
     const twice = [() => create.dblclick(), () => page.evaluate(clickTwice), () => pressTwice(page)];
+    await page.goto('keys?dialog=create');
+    await create.click();
+    const name = form.getByLabel('Name');
+    await see(name).toHaveAttribute('aria-invalid', 'true');
+    await see(name).toBeFocused();
+    await see(name).toHaveAccessibleDescription(/name/i);
+    await name.fill('Named');
+    await create.click();
+    const choice = form.getByRole('group', { name: 'What it may do' });
+    await see(choice).toContainText('Choose at least one permission.');
+    await see(form.getByRole('checkbox').first()).toBeFocused();
+    await page.keyboard.press('Escape');
+    await see(form).toBeHidden();
     for (const [at, send] of twice.entries()) {
-      await page.goto('keys?dialog=create');
+      await page.getByRole('button', { name: 'Create API key' }).first().click();
       await form.getByRole('checkbox').first().check();
-      await form.getByLabel('Name').fill(`Key ${at}`);
+      await name.fill(`Key ${at}`);
       await send();
       await page.getByRole('button', { name: 'Copy API key' }).click();
       await page.getByRole('button', { name: 'Done' }).click();
@@ -171,36 +188,5 @@ describe('An API key', () => {
     await see(row('Calm')).toBeVisible();
     await page.getByRole('link', { name: 'API usage 1 need attention' }).click();
     await see(page.getByRole('radio', { name: 'Refused' })).toBeChecked();
-  });
-
-  test('that was never used is revoked without typing its name', async () => {
-    const { page } = await portal.openOwner();
-    await createKey(page, 'Unused');
-    await page.getByRole('button', { name: 'Copy API key' }).click();
-    await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('button', { name: 'Actions for Unused' }).click();
-    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-    const question = page.getByRole('dialog', { name: 'Revoke “Unused”?' });
-    // The safe button has the focus.
-    await see(question.getByRole('button', { name: 'Cancel' })).toBeFocused();
-    await question.getByRole('button', { name: 'Revoke key' }).click();
-    await see(page.getByText('No API keys yet')).toBeVisible();
-  });
-
-  test('without a name or a scope gets an error beside the field, which gets the focus', async () => {
-    const { page } = await portal.openOwner();
-    await page.goto('keys?dialog=create');
-    const form = page.getByRole('dialog', { name: 'Create an API key' });
-    await form.getByRole('button', { name: 'Create key' }).click();
-    const name = form.getByLabel('Name');
-    await see(name).toHaveAttribute('aria-invalid', 'true');
-    await see(name).toBeFocused();
-    await see(name).toHaveAccessibleDescription(/name/i);
-    await name.fill('Named');
-    await form.getByRole('button', { name: 'Create key' }).click();
-    await see(form.getByRole('group', { name: 'What it may do' })).toContainText(
-      'Choose at least one permission.',
-    );
-    await see(form.getByRole('checkbox').first()).toBeFocused();
   });
 });

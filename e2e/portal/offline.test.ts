@@ -7,7 +7,7 @@ const mayLog =
 
 describe('While the server cannot be reached', () => {
   test('the shell stays, pages open, a bar says how old the data is, and everything resumes by itself', async () => {
-    const { page } = await portal.openOwner({ mayLog });
+    const { page } = await portal.openOwner({ mayLog, loadsAhead: true });
     let loads = 0;
     await visit(page, '', 'Overview');
     page.on('load', () => loads++);
@@ -34,7 +34,6 @@ describe('While the server cannot be reached', () => {
 
   test('a page whose code is not loaded yet opens when the server answers again', async () => {
     const { page } = await portal.openOwner({ mayLog });
-    await page.addInitScript("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })");
     await visit(page, '', 'Overview');
     await page.mouse.move(5, 5);
     await see

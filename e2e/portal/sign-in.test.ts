@@ -9,7 +9,26 @@ const { world } = portal;
 beforeEach(moveElsewhere);
 
 describe('Signing in', () => {
-  test('with email and password leads to the overview, with the keyboard alone', async () => {
+  test('sends no request before, says when something is wrong, and leads to the requested page', async () => {
+    const { owner } = await openTeam(world);
+    const page = await portal.open();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/portal/api/')) asked.push(request.url());
+    });
+    await visit(page, 'keys?show=revoked', 'Sign in');
+    const help = page.getByText('can create a reset link for you');
+    await see(help).toBeHidden();
+    await page.getByText('Lost your password?').click();
+    await see(help).toBeVisible();
+    expect(asked).toEqual([]);
+    await fillSignIn(page, { email: owner.email, password: 'not the password at all' });
+    await see(page.getByRole('alert')).toContainText(/the email.* or the password/i);
+    await fillSignIn(page, owner);
+    await see(page.getByRole('heading', { name: 'Revoked keys' })).toBeVisible();
+  });
+
+  test('leads to the overview, with the keyboard alone', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();
     await visit(page, '', 'Sign in');
@@ -20,28 +39,6 @@ describe('Signing in', () => {
     await page.keyboard.press('Enter');
     await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
     expect(page.url()).toBe(`${world.baseUrl}/portal/`);
-  });
-
-  test('sends no request for a first-time visitor, and says what to do about a lost password', async () => {
-    const page = await portal.open();
-    const asked: string[] = [];
-    page.on('request', (request) => {
-      if (request.url().includes('/portal/api/')) asked.push(request.url());
-    });
-    await visit(page, 'deliveries', 'Sign in');
-    const help = page.getByText('can create a reset link for you');
-    await see(help).toBeHidden();
-    await page.getByText('Lost your password?').click();
-    await see(help).toBeVisible();
-    expect(asked).toEqual([]);
-  });
-
-  test('with a wrong password says so, without saying which part is wrong', async () => {
-    const { owner } = await openTeam(world);
-    const page = await portal.open();
-    await visit(page, 'sign-in', 'Sign in');
-    await fillSignIn(page, { email: owner.email, password: 'not the password at all' });
-    await see(page.getByRole('alert')).toContainText(/the email.* or the password/i);
   });
 
   test('that must wait says so, and the button counts down', async () => {
@@ -120,14 +117,6 @@ describe('A session', () => {
     expect(await renewal()).toBe('1');
     await page.keyboard.press('Shift');
     expect(await renewal()).toBeNull();
-  });
-
-  test('that does not exist leads to the sign-in first, and then to the requested URL', async () => {
-    const { owner } = await openTeam(world);
-    const page = await portal.open();
-    await visit(page, 'keys?show=revoked', 'Sign in');
-    await fillSignIn(page, owner);
-    await see(page.getByRole('heading', { name: 'Revoked keys' })).toBeVisible();
   });
 
   test('ends by signing out, in other windows too', async () => {

@@ -8,12 +8,8 @@ const portal = await openPortal();
 const takeAway = async (page: Page, file: RegExp, times: number): Promise<void> => {
   await page.route(file, (route) => route.fulfill({ status: 404, body: 'not found' }), { times });
 };
-/** A browser that saves data loads no code ahead, so the next page's is missing when it is opened. */
-const openPage = async (): Promise<Page> => {
-  const { page } = await portal.openOwner({ mayLog });
-  await page.addInitScript("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })");
-  return page;
-};
+/** No code is loaded ahead, so the next page's is missing when it is opened. */
+const openPage = async (): Promise<Page> => (await portal.openOwner({ mayLog })).page;
 const mayLog = /404|dynamically imported module/;
 const always = 1000;
 

@@ -41,7 +41,7 @@ const delivery =
     return `deliveries/${found.eventId}/${id}/0${dialog}`;
   };
 
-/** A form of a page, one in a dialog, and a button. */
+/** A form of a page, and one in a dialog. Catching up shows by day that a button is safe to press again. */
 export const placesByDay: readonly Place[] = [
   {
     name: 'a new subscription',
@@ -53,13 +53,6 @@ export const placesByDay: readonly Place[] = [
     submit: 'Add subscription',
     request: /\/subscriptions$/,
     count: async (ask) => (await ask('/subscriptions')).subscriptions.length,
-  },
-  {
-    name: 'a delivery resent',
-    prepare: delivery(''),
-    submit: 'Resend',
-    request: /\/resend$/,
-    count: async (ask, path) => (await ask(`/${path}`)).others.length,
   },
   {
     name: 'an API key',
@@ -75,6 +68,13 @@ export const placesByDay: readonly Place[] = [
 ];
 
 export const placesAtNight: readonly Place[] = [
+  {
+    name: 'a delivery resent',
+    prepare: delivery(''),
+    submit: 'Resend',
+    request: /\/resend$/,
+    count: async (ask, path) => (await ask(`/${path}`)).others.length,
+  },
   {
     name: 'a changed subscription',
     prepare: async (...of) => `${await subscription(...of)}/edit`,
