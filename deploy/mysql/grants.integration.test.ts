@@ -8,7 +8,7 @@ import { applyGrants, applyRevokes, makeUsers, userOf } from './grants.ts';
 import { mysqlServices, privileges } from './privileges.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const database = await testDatabase({ folders: migrationFolders(root) });
+const database = await testDatabase({ folders: migrationFolders(root), withDays: false });
 const prefix = `t${randomBytes(4).toString('hex')}`;
 const password = randomBytes(12).toString('hex');
 

@@ -43,8 +43,8 @@ export const testPortal: PortalSettings = {
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 
 /** No service runs yet. @param given a server to use in place of a new one. */
-export const testWorld = async (given?: TestNats) => {
-  const database = await testDatabase({ folders });
+export const testWorld = async (given?: TestNats, { withDays = true } = {}) => {
+  const database = await testDatabase({ folders, withDays });
   const nats = given ?? (await testNats());
   const openDb = () => database.connect<AccessTables>({ tenantTables });
   const openBus = (name: string): Promise<Bus> => busOf(nats, name);

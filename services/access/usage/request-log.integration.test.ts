@@ -157,7 +157,7 @@ test('a stranger sees nothing of it', async () => {
 
 test('partitions of days that are over for a week are dropped, and what is younger stays', async () => {
   const dayMs = 86_400_000;
-  const old = await testWorld();
+  const old = await testWorld(undefined, { withDays: false });
   const db = old.openDb();
   const days = async (): Promise<readonly string[]> =>
     (await readPartitions(db, 'request_log')).filter((name) => name !== 'future');

@@ -9,7 +9,7 @@ import { recountWaiting } from './recounts.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld({ withDays: false });
 });
 
 test('Dispatchers that start at once add the partitions, and count held deliveries of days that they drop', async () => {

@@ -90,8 +90,8 @@ const folders = ['access', 'crm', 'webhooks'].map((name) => ({
   folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,
 }));
 
-export const openWorld = async (): Promise<World> => {
-  const [database, nats] = await Promise.all([testDatabase({ folders }), testNats()]);
+export const openWorld = async ({ withDays = true } = {}): Promise<World> => {
+  const [database, nats] = await Promise.all([testDatabase({ folders, withDays }), testNats()]);
   const bus = await connectBus({ url: nats.url, name: 'test' });
   cleanUp(() => bus.close());
   await createStream(bus, 1);

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { connectDatabase, type DatabaseOptions } from '../database/connect.ts';
 import type { Database } from '../database/handle.ts';
 import { type MigrationFolder, migrate } from '../database/migrate.ts';
 import { parseMysqlUrl } from '../database/url.ts';
+import { createLog } from '../log.ts';
+import { keepDays } from '../retention.ts';
 import { cleanUp } from './cleanup.ts';
 import { takeDatabase } from './database-pool.ts';
 import { provided } from './provided.ts';
@@ -29,10 +32,15 @@ export const withDatabase = (url: string, database: string): string => {
  * Gives a test its own database until its end. A connection still open then fails it: a pool was not closed.
  * The migrations run once, into a template whose name is a digest of them.
  */
-export const testDatabase = async ({ folders }: TestDatabaseOptions): Promise<TestDatabase> => {
+export const testDatabase = async ({
+  folders,
+  withDays = true,
+}: TestDatabaseOptions): Promise<TestDatabase> => {
   const serverUrl = provided('mysqlUrl');
-  const template = `test_template_${await digestOf(folders)}`;
-  await migrate(withDatabase(serverUrl, template), folders);
+  const template = `test_template_${await digestOf(folders, withDays)}`;
+  const made = templates.get(template) ?? makeTemplate(withDatabase(serverUrl, template), folders, withDays);
+  templates.set(template, made);
+  await made;
 
   const admin = await connectTo(withDatabase(serverUrl, ''));
   const name = await takeDatabase(admin, template);
@@ -62,7 +70,37 @@ export const testDatabase = async ({ folders }: TestDatabaseOptions): Promise<Te
 
 interface TestDatabaseOptions {
   readonly folders: readonly MigrationFolder[];
+  /** Whether tables have their partitions of days already; true by default. */
+  readonly withDays?: boolean;
 }
+
+/** Those that this process has made, or found complete. */
+const templates = new Map<string, Promise<void>>();
+
+/**
+ * A service that starts adds partitions that are missing. That takes as long as creating all tables, and a database that
+ * a test has changed is not taken again: so the template has them.
+ */
+const makeTemplate = async (
+  url: string,
+  folders: readonly MigrationFolder[],
+  withDays: boolean,
+): Promise<void> => {
+  await migrate(url, folders);
+  if (!withDays) return;
+  const db = connectDatabase({ url, poolSize: 1, tenantTables: new Set() });
+  const { log } = createLog({ name: 'template', instance: 'test', level: 'silent' });
+  try {
+    const { rows } = await sql<{ name: string }>`
+      SELECT DISTINCT table_name AS name FROM information_schema.partitions
+      WHERE table_schema = DATABASE() AND partition_name IS NOT NULL`.execute(db);
+    const tables = rows.map(({ name }) => name);
+    const options = { db, log, tables, lock: 'template', days: 30, now: () => new Date() };
+    while (!(await keepDays(options))) await sleep(20);
+  } finally {
+    await db.close();
+  }
+};
 
 const leakGraceMs = 1_000;
 
@@ -74,8 +112,8 @@ const connectTo = (url: string): Promise<Connection> =>
     multipleStatements: true,
   });
 
-const digestOf = async (folders: readonly MigrationFolder[]): Promise<string> => {
-  const hash = createHash('sha256');
+const digestOf = async (folders: readonly MigrationFolder[], withDays: boolean): Promise<string> => {
+  const hash = createHash('sha256').update(`${withDays}`);
   for (const { name, folder } of folders) {
     for (const file of (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()) {
       hash.update(`${name}/${file}\0`).update(await readFile(join(folder, file)));

@@ -19,7 +19,7 @@ const tables = ['events', 'deliveries', 'delivery_attempts', 'delivery_minutes']
 const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
 
 const world = async (days: number) => {
-  const database = await testDatabase({ folders: webhooksMigrations });
+  const database = await testDatabase({ folders: webhooksMigrations, withDays: false });
   const clock = { now: new Date() };
   const db = database.connect<Tables>({ tenantTables, poolSize: 12 });
   return {
@@ -76,7 +76,8 @@ test('one replica at a time acts, and every starting replica finds the partition
 });
 
 test('a starting service adds the partitions of the event log, and no others', async () => {
-  const { db } = await bootWebhooks({ retentionDays: 3 });
+  const database = await testDatabase({ folders: webhooksMigrations, withDays: false });
+  const { db } = await bootWebhooks({ database, retentionDays: 3 });
   await expect.poll(async () => (await readPartitions(db, 'events')).length).toBe(9);
   expect(await readPartitions(db, 'deliveries')).toEqual(['future']);
 });
