@@ -90,16 +90,13 @@ describe('a running stack', () => {
     await nothingLeft(other);
   });
 
-  test.each(['gateway-1', 'nats', 'mysql'])(
-    'restarts %s after a kill, and stack.json names the new process',
-    async (name) => {
-      const pidOf = () => readStack(home)?.processes.find((part) => part.name === name)?.pid as number;
-      const before = pidOf();
-      process.kill(before, 'SIGKILL');
-      await expect.poll(() => pidOf()).not.toBe(before);
-      await expect.poll(() => lookUpEmployees(stack)).toMatchObject({ status: 200 });
-    },
-  );
+  test('restarts a gateway after a kill, and stack.json names the new process', async () => {
+    const pidOf = () => readStack(home)?.processes.find(({ name }) => name === 'gateway-1')?.pid as number;
+    const before = pidOf();
+    process.kill(before, 'SIGKILL');
+    await expect.poll(() => pidOf()).not.toBe(before);
+    await expect.poll(() => lookUpEmployees(stack)).toMatchObject({ status: 200 });
+  });
 
   test('leaves no process when its supervisor is killed, and the next start has the same key and data', async () => {
     const { count } = await lookUpEmployees(stack);

@@ -1,24 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { readEnv } from '@causeway/runtime';
+import { join } from 'node:path';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { providePrograms } from '../local/toolchain/provide.mjs';
-
-const { promtool } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? ''), {
-  promtool: 'prometheus',
-});
-
-const say = (...args: readonly string[]): { readonly status: number | null; readonly words: string } => {
-  const { status, stdout, stderr } = spawnSync(promtool.command, [...promtool.args, ...args], {
-    cwd: import.meta.dirname,
-    encoding: 'utf8',
-  });
-  return { status, words: `${stdout}${stderr}` };
-};
+import { judgeAlerts, promtool, readYaml, say } from './testing/alerts.ts';
 
 test('Prometheus accepts the rules', () => {
   const { status, words } = say('check', 'rules', 'rules.yaml');
@@ -32,48 +18,8 @@ test('Prometheus accepts its configuration', () => {
   expect(status).toBe(0);
 });
 
-interface Alert {
-  readonly alert: string;
-}
-interface AlertTest {
-  readonly name: string;
-  readonly promql_expr_test: readonly { readonly expr: string }[];
-}
-
-const readYaml = (file: string): unknown => parse(readFileSync(join(import.meta.dirname, file), 'utf8'));
-
-/** Writes each alert and its tests to files of their own: a test asks for its alert alone, so no other is evaluated. */
-const writeTests = (folder: string, interval: string): readonly string[] => {
-  const { groups } = readYaml('rules.yaml') as { groups: readonly { readonly rules: readonly Alert[] }[] };
-  const { tests } = readYaml('rules.test.yaml') as { tests: readonly AlertTest[] };
-  const files = groups
-    .flatMap((group) => group.rules.map((rule) => ({ ...group, rules: [rule] })))
-    .map((group) => {
-      const [{ alert }] = group.rules as [Alert];
-      const own = tests.filter(({ name }) => name.startsWith(`${alert}: `));
-      for (const { expr } of own.flatMap((one) => one.promql_expr_test))
-        expect(expr).toContain(`{alertname="${alert}", `);
-      const rules = `${alert}.yaml`;
-      const file = join(folder, `${alert}.test.yaml`);
-      writeFileSync(join(folder, rules), JSON.stringify({ groups: [group] }));
-      writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: interval, tests: own }));
-      return { file, count: own.length };
-    });
-  expect(files.reduce((sum, { count }) => sum + count, 0)).toBe(tests.length);
-  return files.map(({ file }) => file);
-};
-
 // A real Prometheus never evaluates at the moment of its samples, and `rate` and `increase` extrapolate what lies between.
-test.each(['15s', '11s'])(
-  'every alert fires for its samples, and for no others, evaluated every %s',
-  (interval) => {
-    const folder = mkdtempSync(join(tmpdir(), 'causeway-rules-'));
-    cleanUp(() => rmSync(folder, { recursive: true }));
-    const { status, words } = say('test', 'rules', ...writeTests(folder, interval));
-    expect(words).not.toMatch(/FAILED/);
-    expect(status).toBe(0);
-  },
-);
+test('every alert fires for its samples, and for no others, evaluated every 11s', () => judgeAlerts('11s'));
 
 const instances = ['a', 'b'].map((instance) => `instance="${instance}"`);
 
