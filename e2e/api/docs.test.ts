@@ -147,17 +147,17 @@ const programs: Readonly<Record<string, readonly [ending: string, command: strin
 test.each(guides)(
   'The programs of the guide %s run as they are',
   async (name) => {
-    const said: string[] = [];
-    for (const [at, [, language, file, code]] of blocksOf(name).entries()) {
-      if (file) continue;
-      const [ending, command] = programs[language!]!;
-      const { value: key } = await (await world.company()).key();
-      const { home, env } = await guideFolder(key);
-      const program = join(home, `block-${at}.${ending}`);
-      writeFileSync(program, code!);
-      const { stdout } = await promisify(execFile)(command, [program], { cwd: home, env });
-      said.push(stdout);
-    }
+    const programsOf = blocksOf(name).filter(([, , file]) => !file);
+    const said = await Promise.all(
+      programsOf.map(async ([, language, , code], at) => {
+        const [ending, command] = programs[language!]!;
+        const { value: key } = await (await world.company()).key();
+        const { home, env } = await guideFolder(key);
+        const program = join(home, `block-${at}.${ending}`);
+        writeFileSync(program, code!);
+        return (await promisify(execFile)(command, [program], { cwd: home, env })).stdout;
+      }),
+    );
     expect(said.map((text, at) => text.includes(printed[name]![at]!) || text)).toEqual(
       printed[name]!.map(() => true),
     );

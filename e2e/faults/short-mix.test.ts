@@ -8,7 +8,6 @@ import { terminalReport } from '../../deploy/local/report.ts';
 import { scratch } from '../runner/servers.ts';
 import { commits } from './kinds/commit.ts';
 import { kills } from './kinds/kill.ts';
-import { settings } from './kinds/settings.ts';
 import { openReceiver } from './receiver.ts';
 import { runFault } from './run.ts';
 import { openScene } from './scene.ts';
@@ -23,7 +22,6 @@ cleanUp(() => receiver.close());
 const mix = [
   ...kills.filter(({ name }) => name === `kill leader of ${eventStream}`),
   ...commits.filter(({ name }) => name.startsWith('lost')),
-  ...settings.filter(({ name }) => name.startsWith('read-only')),
 ];
 
 test.each(mix)(

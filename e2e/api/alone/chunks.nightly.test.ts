@@ -7,6 +7,7 @@ const world = await openWorld();
 
 // Each waits for the gateway's timeouts.
 test.concurrent.each([
+  ['the first chunk', '2;a=b\r\n{}\r\n0\r\n\r\n'],
   ['the last chunk', '2\r\n{}\r\n0;a\r\n\r\n'],
   ['the only chunk', '0;a\r\n\r\n'],
 ])(
