@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, constants, setPriority, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
 import { buildPortal } from '../../deploy/local/builds.ts';
@@ -30,12 +30,18 @@ const main = (args: readonly string[]): Promise<number> => {
 /**
  * Runs steps beside each other, the longest first, so that the lanes end together. Two lanes, of three or four workers in
  * all, keep two cores busy: most tests wait more than they work, and with five workers the same work took twice the
- * processor time. A machine with more cores has more lanes.
+ * processor time. A machine with more cores has more lanes. What only computes has a lane of its own, of the lowest
+ * priority, and takes the time in which the tests wait.
  */
 const testEverything = async (): Promise<number> => {
   await buildPortal(root, terminalReport);
   const lanes = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
   const browsers = `--maxWorkers=${lanes - 1}`;
+  const checks = inLanes(1, [
+    () => types('types', 'tsconfig.json'),
+    () => types('types of the portal', 'admin-ui/tsconfig.json'),
+    () => compute('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off']),
+  ]);
   const results = await inLanes(lanes, [
     () => vitest('the portal in a browser', ['portal'], 2400, [browsers]),
     () => vitest('integration tests', ['integration'], 2400),
@@ -43,16 +49,13 @@ const testEverything = async (): Promise<number> => {
     () => vitest('API tests that kill processes', ['api-alone'], 2400),
     () => vitest('faults under load, a short mix', ['faults'], 1200),
     () => vitest('unit tests', ['unit'], 600),
-    () => types('types', 'tsconfig.json'),
-    () => types('types of the portal', 'admin-ui/tsconfig.json'),
-    () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
   ]);
-  return tell([...results, ...(await inLanes(1, repeats))]);
+  return tell([...results, ...(await checks), ...(await inLanes(1, repeats))]);
 };
 
 /** One checker needs half the processor time of the usual four, which each check the types that they share. */
 const types = (title: string, project: string): Promise<Counts> =>
-  check(title, [program('typescript/bin/tsc'), '--checkers', '1', '-p', project], 180);
+  compute(title, [program('typescript/bin/tsc'), '--checkers', '1', '-p', project]);
 
 /** Runs the steps in order, with limited parallelism. @returns their results in the same order. */
 const inLanes = async <Result>(
@@ -92,8 +95,18 @@ const tell = (results: readonly Counts[], nightly = false): number => {
 };
 
 /** A program whose exit code is the verdict counts as one test. */
-const check = (title: string, args: readonly string[], boundS: number): Promise<Counts> =>
-  judged(title, args, boundS, ({ code }) => (code === 0 ? { ...none, passed: 1 } : { ...none, failed: 1 }));
+const check = (title: string, args: readonly string[], boundS: number, priority?: number): Promise<Counts> =>
+  judged(
+    title,
+    args,
+    boundS,
+    ({ code }) => (code === 0 ? { ...none, passed: 1 } : { ...none, failed: 1 }),
+    priority,
+  );
+
+/** A check that neither waits nor measures. Tests beside it go first, so it gets time for a busy machine. */
+const compute = (title: string, args: readonly string[]): Promise<Counts> =>
+  check(title, args, 1200, constants.priority.PRIORITY_LOW);
 
 /** More failed files than this are no accident. */
 const maxFilesAgain = 8;
@@ -174,12 +187,13 @@ const judged = async (
   args: readonly string[],
   boundS: number,
   judge: (run: Run) => Counts,
+  priority: number = constants.priority.PRIORITY_NORMAL,
 ): Promise<Counts> => {
   let counts = none;
   let output = '';
   try {
     await step(title, async () => {
-      const run = await runNode(args, boundS);
+      const run = await runNode(args, boundS, priority);
       counts = judge(run);
       output = `${run.output.trim()}\n✗ ${title}: ${counts.failed} failed (exit code ${run.code})\n`;
       if (counts.failed > 0) throw new Error('failed');
@@ -205,12 +219,13 @@ interface Run {
 }
 
 /** Runs a script on this Node, with a time limit. */
-const runNode = (args: readonly string[], boundS: number): Promise<Run> =>
+const runNode = (args: readonly string[], boundS: number, priority: number): Promise<Run> =>
   new Promise((done, reject) => {
     const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, ...args], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    if (child.pid !== undefined) setPriority(child.pid, priority);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
