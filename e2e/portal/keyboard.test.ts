@@ -14,26 +14,18 @@ describe('After a dialog the focus is', () => {
     await see(dialog).toBeHidden();
   };
 
-  test('where it was, when a button opened it', async () => {
-    const { page } = await portal.openOwner();
-    await visit(page, 'keys', 'API keys');
-    const button = page.getByRole('button', { name: 'Create API key' }).first();
-    await button.press('Enter');
-    await closeDialog(page, 'Create an API key');
-    await see(button).toBeFocused();
-  });
-
-  test('on the page’s heading, when the command menu led there and opened it', async () => {
+  test('where it was before, or on the heading of the page to which the command menu led', async () => {
     const { page } = await portal.openOwner();
     await visit(page, 'events', 'Events');
     await command(page, 'create an api key');
     await closeDialog(page, 'Create an API key');
     await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeFocused();
-  });
 
-  test('where it was before the command menu, when that opened it on the same page', async () => {
-    const { page } = await portal.openOwner();
-    await visit(page, 'keys', 'API keys');
+    const button = page.getByRole('button', { name: 'Create API key' }).first();
+    await button.press('Enter');
+    await closeDialog(page, 'Create an API key');
+    await see(button).toBeFocused();
+
     const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Team' });
     await link.focus();
     await command(page, 'create an api key');
@@ -41,7 +33,7 @@ describe('After a dialog the focus is', () => {
     await see(link).toBeFocused();
   });
 
-  test('on the menu of the row, when an entry of it opened it', async () => {
+  test('on the menu of the row whose entry opened it, and on the heading when the row is gone', async () => {
     const { page, team } = await portal.openOwner();
     await team.join('viewer');
     await visit(page, 'team', 'Team');
@@ -50,13 +42,8 @@ describe('After a dialog the focus is', () => {
     await page.getByRole('menuitem', { name: 'Change role…' }).press('Enter');
     await closeDialog(page, 'Change the role of Test viewer');
     await see(menu).toBeFocused();
-  });
 
-  test('on the heading, when what opened it is gone', async () => {
-    const { page, team } = await portal.openOwner();
-    await team.join('viewer');
-    await visit(page, 'team', 'Team');
-    await page.getByRole('button', { name: 'Actions for Test viewer' }).press('Enter');
+    await menu.press('Enter');
     await page.getByRole('menuitem', { name: 'Remove…' }).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Remove Test viewer?' });
     await page.route('**/team', async (route) => {

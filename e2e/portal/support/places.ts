@@ -26,7 +26,7 @@ const subscription = async (_: Team, subscriber: Subscriber) =>
 const idIn = (path: string): string => /\d+/.exec(path)?.[0] ?? '';
 
 /** @returns the path of a delivery that was attempted. */
-const delivery =
+export const attemptedDelivery =
   (behaviour: string, dialog = '') =>
   async (team: Team, subscriber: Subscriber): Promise<string> => {
     subscriber.behave(behaviour);
@@ -70,7 +70,7 @@ export const placesByDay: readonly Place[] = [
 export const placesAtNight: readonly Place[] = [
   {
     name: 'a delivery resent',
-    prepare: delivery(''),
+    prepare: attemptedDelivery(''),
     submit: 'Resend',
     request: /\/resend$/,
     count: async (ask, path) => (await ask(`/${path}`)).others.length,
@@ -104,7 +104,8 @@ export const placesAtNight: readonly Place[] = [
   },
   {
     name: 'deliveries chosen again',
-    prepare: async (...of) => `subscriptions/${(await delivery('')(...of)).split('/')[2]}?dialog=again`,
+    prepare: async (...of) =>
+      `subscriptions/${(await attemptedDelivery('')(...of)).split('/')[2]}?dialog=again`,
     fill: (page) => page.getByRole('radio', { name: 'Everything' }).check(),
     submit: 'Deliver 1 again',
     request: /\/replays$/,
@@ -112,14 +113,14 @@ export const placesAtNight: readonly Place[] = [
   },
   {
     name: 'a shared delivery',
-    prepare: delivery('', '?dialog=share'),
+    prepare: attemptedDelivery('', '?dialog=share'),
     submit: 'Create link',
     request: /\/shares$/,
     count: async (ask) => (await ask('/delivery-shares')).shares.length,
   },
   {
     name: 'a discarded delivery',
-    prepare: delivery('status=503&retryAfter=3600', '?dialog=cancel'),
+    prepare: attemptedDelivery('status=503&retryAfter=3600', '?dialog=cancel'),
     submit: 'Cancel delivery',
     request: /\/cancel$/,
     count: async (ask) =>
