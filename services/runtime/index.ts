@@ -62,8 +62,8 @@ export {
 } from './idempotency/ledger.ts';
 export { createOnce, type Once, sealedWithRing } from './idempotency/once.ts';
 export { createInFlight } from './in-flight.ts';
-export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
+export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/frame.ts';
 export { type Call, each, type LaneHandler, type LaneServer } from './lanes/server.ts';
 export { createLog, type Log, logPlain } from './log.ts';
 export { createMeasurement, type Measurement } from './measurement.ts';

@@ -35,7 +35,7 @@ import type { Bus } from './bus.ts';
 import { CommitOutcomeUnknown, isPassing, isTimeLimit } from './database/errors.ts';
 import { type CallIdentity, identify } from './idempotency/ledger.ts';
 import { createCallSharing, type Once } from './idempotency/once.ts';
-import { type Answer, LaneError } from './lanes/call.ts';
+import { type Answer, LaneError } from './lanes/frame.ts';
 import { type Call, each, type LaneHandler, type LaneServer, serveLane } from './lanes/server.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';

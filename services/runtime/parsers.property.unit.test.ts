@@ -4,8 +4,14 @@ import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { ConfigError, duration, durations, flag, integer, parseConfig } from './config.ts';
 import { splitStatements } from './database/migrate.ts';
-import type { LaneCall } from './lanes/call.ts';
-import { decodeAnswers, decodeCalls, encodeAnswer, encodeCall, joinFrame } from './lanes/frame.ts';
+import {
+  decodeAnswers,
+  decodeCalls,
+  encodeAnswer,
+  encodeCall,
+  joinFrame,
+  type LaneCall,
+} from './lanes/frame.ts';
 import { childTraceparent } from './trace.ts';
 
 const anyText = fc.string({ unit: unicode, maxLength: 40 });

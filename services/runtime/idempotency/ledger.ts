@@ -5,7 +5,7 @@ import { later, sendDeferred } from '../database/driver.ts';
 import type { Database } from '../database/handle.ts';
 import { type Rows, statement } from '../database/statement.ts';
 import { transaction } from '../database/transaction.ts';
-import type { Answer, LaneCall } from '../lanes/call.ts';
+import type { Answer, LaneCall } from '../lanes/frame.ts';
 
 export interface IdempotencyTables {
   readonly idempotency_keys: {

@@ -3,7 +3,7 @@ import { sendDeferred } from '../database/driver.ts';
 import { CommitOutcomeUnknown, isDuplicateRow, isLockedNoWait } from '../database/errors.ts';
 import type { Database, Trx } from '../database/handle.ts';
 import { transaction } from '../database/transaction.ts';
-import type { Answer } from '../lanes/call.ts';
+import type { Answer } from '../lanes/frame.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';

@@ -6,13 +6,16 @@ import type { Log } from '../log.ts';
 import { type Metrics, noMetrics } from '../metrics.ts';
 import { eachTick } from '../repeat.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {
   boundsOf,
   decodeAnswers,
   type Entry,
   encodeCall,
   joinFrame,
+  type LaneAnswer,
+  type LaneCall,
+  LaneError,
+  type LaneErrorCode,
   maxFrameEntries,
   shedStatus,
 } from './frame.ts';

@@ -4,9 +4,16 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type Bus, connectBus } from '../bus.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { type TestNats, testNats } from '../testing/index.ts';
-import type { Answer, LaneAnswer, LaneCall } from './call.ts';
 import { createLaneClient, type LaneClientOptions } from './client.ts';
-import { decodeCalls, encodeAnswer, joinFrame, maxEntryBytes } from './frame.ts';
+import {
+  type Answer,
+  decodeCalls,
+  encodeAnswer,
+  joinFrame,
+  type LaneAnswer,
+  type LaneCall,
+  maxEntryBytes,
+} from './frame.ts';
 import { type Call, each, type LaneHandler, type LaneServerOptions, serveLane } from './server.ts';
 
 let nats: TestNats;

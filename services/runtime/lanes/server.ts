@@ -7,13 +7,15 @@ import { createInFlight } from '../in-flight.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import { type Answer, type LaneCall, LaneError } from './call.ts';
 import {
+  type Answer,
   boundsOf,
   decodeCalls,
   type Entry,
   encodeAnswer,
   joinFrame,
+  type LaneCall,
+  LaneError,
   maxFrameEntries,
   shedStatus,
 } from './frame.ts';

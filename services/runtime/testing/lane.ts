@@ -1,7 +1,7 @@
 import { type LaneName, laneSubject, replyPrefix } from '@causeway/proto';
 import type { Bus } from '../bus.ts';
-import type { LaneAnswer, LaneCall } from '../lanes/call.ts';
 import { createLaneClient } from '../lanes/client.ts';
+import type { LaneAnswer, LaneCall } from '../lanes/frame.ts';
 import { randomHex } from '../trace.ts';
 import { cleanUp } from './cleanup.ts';
 
