@@ -44,7 +44,7 @@ test.each([
   ['reads every page', 'a', { a: ['b', true], b: ['c', false] }, ['person-a-1', 'person-b-1'], 'c'],
   ['goes on with the next poll', 'a', { a: ['a', true] }, Array(5).fill('person-a-1'), 'a'],
   ['starts at the end, however late it is known', undefined, { latest: ['z', true] }, [], 'latest'],
-  ['starts anew if it is too old', 'old', { latest: ['z', false] }, [], 'z'],
+  ['starts over if it is too old', 'old', { latest: ['z', false] }, [], 'z'],
 ] as const)(
   'a poll of changes %s',
   async (_, from, feed: Readonly<Record<string, readonly [string, boolean]>>, ids, end) => {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Send } from '../../proto/client/calls.ts';
+import type { Send } from '@causeway/proto/client/calls';
 
 /** Who sent a request, as the gateway has established. */
 export interface AgentFacts {

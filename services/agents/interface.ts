@@ -1,6 +1,6 @@
 import { maxAgentBytes } from '@causeway/proto';
-import { createSender, type Send } from '../../proto/client/calls.ts';
-import { CausewayError } from '../../proto/client/errors.ts';
+import { createSender, type Send } from '@causeway/proto/client/calls';
+import { CausewayError } from '@causeway/proto/client/errors';
 import type { AgentFacts } from './agent.ts';
 
 /** What the answer to the agent says about the tool's request. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { eventCatalog, eventTypes, paramsIn, sampleDelivery, takesIdempotencyKey } from '@causeway/proto';
+import { CausewayError, Invalid, RateLimited } from '@causeway/proto/client/errors';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { ZodObject } from 'zod';
-import { CausewayError, Invalid, RateLimited } from '../../proto/client/errors.ts';
 import type { Agent } from './agent.ts';
 import { AnswerTooLongError } from './interface.ts';
 import { type AgentTool, createAgentTools, idempotencyArgument } from './tools.ts';

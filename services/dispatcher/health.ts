@@ -14,7 +14,7 @@ export interface Health {
   onChange(listener: HealthListener): void;
 }
 
-type HealthListener = (key: QueueKey, failures: number, isAnew: boolean) => void;
+type HealthListener = (key: QueueKey, failures: number, isReset: boolean) => void;
 
 export const createHealth = (): Health => {
   const counts = new Map<string, number>();
@@ -56,7 +56,7 @@ type Notice = readonly [
   subscriptionId: number,
   failures: number,
   sender: string,
-  isAnew?: boolean,
+  isReset?: boolean,
 ];
 
 /**
@@ -69,8 +69,9 @@ export const shareHealth = (bus: Bus, health: Health): SharedHealth => {
   const subscription = bus.nc.subscribe(deliveryHealthSubject, {
     callback: (error, message) => {
       if (error) return;
-      for (const [company_id, subscription_id, failures, sender, isAnew] of readNotice<Notice>(message) ?? [])
-        if (sender !== instanceId && isAnew) health.restart({ company_id, subscription_id });
+      for (const [company_id, subscription_id, failures, sender, isReset] of readNotice<Notice>(message) ??
+        [])
+        if (sender !== instanceId && isReset) health.restart({ company_id, subscription_id });
         else if (sender !== instanceId) health.set({ company_id, subscription_id }, failures);
     },
   });

@@ -5,7 +5,7 @@ import type { Agents } from './ask-agents.ts';
 import type { Bounds } from './bounds.ts';
 import type { ExchangeContext, Upstream } from './exchange.ts';
 import type { Bodies } from './http/body.ts';
-import type { HeldRequests } from './keys/held.ts';
+import type { HeldRequests } from './keys/long-poll.ts';
 import type { DefaultLimits, Limiter } from './limits/limiter.ts';
 import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';

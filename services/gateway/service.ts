@@ -33,7 +33,7 @@ import {
   type TemplatedApp,
   type us_listen_socket,
 } from './http/uws.ts';
-import { createHeldRequests } from './keys/held.ts';
+import { createHeldRequests } from './keys/long-poll.ts';
 import { keepPresence } from './keys/presence.ts';
 import { isApiPath, keyAnswers, serveKey } from './keys/serve.ts';
 import { createCounter } from './limits/counter.ts';

@@ -10,14 +10,13 @@ import * as createEvents from './events/create.ts';
 import * as readEvents from './events/read.ts';
 import * as made from './members/made.ts';
 import * as channels from './notices/channels.ts';
-import * as held from './replays/held.ts';
+import * as releaseHeld from './replays/release-held.ts';
 import * as replays from './replays/replays.ts';
 import * as resend from './replays/resend.ts';
 import * as reencrypt from './secrets/reencrypt.ts';
 import * as status from './status/status.ts';
 import * as top from './status/top.ts';
 import * as closed from './subscriptions/closed.ts';
-import * as deliveries from './subscriptions/deliveries.ts';
 import { exportSubscriptions } from './subscriptions/export.ts';
 import * as incidents from './subscriptions/incidents.ts';
 import * as missed from './subscriptions/missed.ts';
@@ -43,14 +42,13 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   ...channels,
   listMemberWork: made.listMemberWork,
   exportSubscriptions,
-  ...held,
+  ...releaseHeld,
   ...replays,
   ...resend,
   ...reencrypt,
   ...status,
   ...top,
   switchSubscriptions: closed.switchSubscriptions,
-  ...deliveries,
   ...incidents,
   ...missed,
   ...missing,

@@ -56,7 +56,7 @@ const developerCommands: ReadonlySet<string> = new Set(['import', 'listen', 'tri
 const runDeveloper = async (args: readonly string[], terminal: Terminal): Promise<number> => {
   const [{ readEnv }, { runTerminal, untilStopped }] = await Promise.all([
     import('@causeway/runtime/client'),
-    import('../../../proto/client/terminal/run.ts'),
+    import('@causeway/proto/client/terminal/run'),
   ]);
   const { env = readEnv(), out, err, signal = untilStopped() } = terminal;
   const isTerminal = terminal === ofProcess && process.stdout.isTTY;

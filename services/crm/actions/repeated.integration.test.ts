@@ -190,7 +190,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
   });
 
-  test('is carried out anew after 24 hours, and expired rows are deleted', async () => {
+  test('is carried out again after 24 hours, and expired rows are deleted', async () => {
     const companyId = newCompany();
     const first = await act('createLead', companyId, person, keyed());
     const [row] = await keysOf(companyId);
@@ -202,9 +202,9 @@ describe('a request with an Idempotency-Key', () => {
       .set({ expires_utc: new Date(Date.now() - 1000) })
       .where('company_id', '=', companyId)
       .execute();
-    const anew = await act('createLead', companyId, { ...person, city: 'Graz' }, keyed());
-    expect([anew.status, anew.isReplayed]).toEqual([201, false]);
-    expect(anew.body.client_id).not.toBe(first.body.client_id);
+    const later = await act('createLead', companyId, { ...person, city: 'Graz' }, keyed());
+    expect([later.status, later.isReplayed]).toEqual([201, false]);
+    expect(later.body.client_id).not.toBe(first.body.client_id);
 
     const [old, fresh] = [newCompany(), newCompany()];
     for (const id of [old, fresh]) await act('createLead', id, person);

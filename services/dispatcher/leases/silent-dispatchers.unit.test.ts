@@ -17,7 +17,7 @@ test('a dispatcher is given up after enough reads without a beat, and not one re
   expect(silence.read([dispatcher(1, 7), dispatcher(2, beats)])).toEqual([dispatcher(1, 7)]);
 });
 
-test('a beat, or a read that failed, starts the count anew', () => {
+test('a beat, or a read that failed, starts the count again', () => {
   const silence = countSilence();
   const read = (beats: number, times: number) =>
     Array.from({ length: times }, () => silence.read([dispatcher(1, beats)])).flat();

@@ -221,11 +221,11 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const isClosed = (delivery: Delivery, state: SubscriptionState): boolean =>
     delivery.source === 'first' && (isThrottled(delivery.target) || backlogged.has(state) || closedTo(state));
 
-  health.onChange((key, failures, isAnew) => {
+  health.onChange((key, failures, isReset) => {
     const state = states.get(queueName(key));
     if (!state) return;
     state.failures = failures;
-    if (isAnew) begin(state, '');
+    if (isReset) begin(state, '');
     if (isFailing(state)) empty(state);
     if (!isFailing(state) && backlogged.has(state)) after();
   });

@@ -119,7 +119,7 @@ test('a receiver that goes silent gets one attempt at a time, however large its 
 describe('another URL', async () => {
   const moved = { target: { url: 'https://moved.example.com/' } as Delivery['target'] };
 
-  test('begins anew: attempts at the former one take no room, and their answers say nothing', async () => {
+  test('starts over: attempts at the former one take no room, and their answers say nothing', async () => {
     const world = openScheduler();
     await fill(world, 1, 16);
     const waiting = world.waiting();

@@ -1,7 +1,9 @@
-import { type AnswerTo, type Contract, definitions, type QueryOf } from '@causeway/proto';
+import { type AnswerTo, type Contract, contract, definitions, type QueryOf } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
+import { readDeliveries } from '../deliveries/list.ts';
+import { keyDeliveryAnswer } from '../deliveries/record.ts';
 import { readUndelivered, sumOfUndelivered } from '../deliveries/undelivered.ts';
 import type { Tables } from '../tables.ts';
 import {
@@ -44,6 +46,16 @@ export const getSubscription = (context: WebhooksContext) =>
       ),
     ),
   );
+
+export const listSubscriptionDeliveries = (context: WebhooksContext) =>
+  handler(contract.listSubscriptionDeliveries, async (call) => {
+    const { companyId, query } = call;
+    const { state, limit, cursor } = query;
+    const subscription = await readSubscription(context.db, companyId, call.id('subscription'));
+    const filter = { subscriptionId: subscription.subscription_id, state };
+    const page = await readDeliveries(context, companyId, { filter, limit, cursor });
+    return json(200, { ...page, deliveries: page.deliveries.map(keyDeliveryAnswer) });
+  });
 
 export const shownTo = async (
   { audience, companyId }: { readonly audience: 'key' | 'member'; readonly companyId: number },

@@ -249,7 +249,7 @@ test('a settings file is checked as creates would be, with the place of each pro
   ]);
 });
 
-test("another origin of the URL takes the headers' values anew, or none: no one reads the old receiver's secrets", async () => {
+test("another origin of the URL takes new values of the headers, or none: no one reads the old receiver's secrets", async () => {
   company++;
   const { id } = await make(rules);
   const stored = async () => {
@@ -278,8 +278,8 @@ test("another origin of the URL takes the headers' values anew, or none: no one 
   expect(await stored()).toEqual(before);
   // The same origin is the same receiver.
   expect((await change(id, { url: 'https://HOOKS.example.com:443/other' })).status).toBe(200);
-  const anew = { AUTHORIZATION: 'Bearer b', 'x-team': null };
-  expect((await change(id, { url: 'https://other.example/', headers: anew })).status).toBe(200);
+  const values = { AUTHORIZATION: 'Bearer b', 'x-team': null };
+  expect((await change(id, { url: 'https://other.example/', headers: values })).status).toBe(200);
   expect((await stored()).headers).toEqual({ AUTHORIZATION: 'Bearer b' });
   expect((await change(id, { url: 'https://third.example/', headers: null })).status).toBe(200);
   expect((await stored()).headers).toBeNull();

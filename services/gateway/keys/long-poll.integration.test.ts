@@ -3,7 +3,7 @@ import { writtenSubject } from '@causeway/proto';
 import { connectBus, type LaneAnswer, LaneError, noMetrics } from '@causeway/runtime';
 import { cleanUp, testNats } from '@causeway/runtime/testing';
 import { beforeAll, expect, test } from 'vitest';
-import { createHeldRequests, type HeldRequests } from './held.ts';
+import { createHeldRequests, type HeldRequests } from './long-poll.ts';
 
 let nats: Awaited<ReturnType<typeof testNats>>;
 beforeAll(async () => {
