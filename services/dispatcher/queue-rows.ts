@@ -122,7 +122,7 @@ export const selectChange = (trx: Kysely<Tables>, key: QueueKey) =>
     .where(isQueue(key));
 
 /** Enabled, or given another URL, with failures that are not set to zero yet. Locks the subscription. */
-export const startsOver = async (db: Kysely<Tables>, key: QueueKey): Promise<boolean> => {
+export const isResetPending = async (db: Kysely<Tables>, key: QueueKey): Promise<boolean> => {
   await db.selectFrom('subscriptions').select('subscription_id').where(isQueue(key)).forUpdate().execute();
   const change = await selectChange(db, key).executeTakeFirst();
   return change?.resets_failures === 1;

@@ -3,7 +3,7 @@ import { writeAudit } from '@causeway/identity';
 import { bySystem } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { QueueKey } from '../delivery.ts';
-import { holdOrDrop, startsOver } from '../queue-rows.ts';
+import { holdOrDrop, isResetPending } from '../queue-rows.ts';
 import { isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
@@ -18,7 +18,7 @@ export const disable = async (
   reason: string,
   now: Date,
 ): Promise<boolean> => {
-  if (url === undefined && (await startsOver(db, key))) return false;
+  if (url === undefined && (await isResetPending(db, key))) return false;
   const enabled = db
     .updateTable('subscriptions')
     .set({
