@@ -73,11 +73,11 @@ export const openCompany = (access: Access) =>
   });
 
 /** @throws Problem `not_found` */
-export const lockCompany = async (trx: Trx<AccessTables>, company_id: number) => {
-  const company = await selectCompany(trx, company_id).select(companyColumns).forUpdate().executeTakeFirst();
-  if (!company) throw notFound('company');
-  return company;
-};
+export const lockCompany = (trx: Trx<AccessTables>, company_id: number) =>
+  selectCompany(trx, company_id)
+    .select(companyColumns)
+    .forUpdate()
+    .executeTakeFirstOrThrow(() => notFound('company'));
 
 const setClosed = async (trx: Trx<AccessTables>, company_id: number, closed_utc: Date | null) => {
   await updateCompany(trx, company_id)

@@ -93,8 +93,7 @@ export const getMe = ({ db }: Access) =>
         .where('api_keys.company_id', '=', call.tenant)
         .where((eb) => eb.or([eb('key_hash', '=', hash), eb('previous_hash', '=', hash)]))
         .where('is_active', '=', 1)
-        .executeTakeFirst();
-      if (!row) throw problem('unauthorized');
+        .executeTakeFirstOrThrow(() => problem('unauthorized'));
       const { id, name, company_id, company } = row;
       return json(200, { key: { id, name }, company: { id: company_id, name: company } });
     }),
@@ -102,8 +101,9 @@ export const getMe = ({ db }: Access) =>
 
 /** @throws Problem `not_found` */
 export const requireCompany = async ({ db }: Access, company_id: number): Promise<void> => {
-  const company = await selectCompany(db, company_id).select('company_id').executeTakeFirst();
-  if (!company) throw notFound('company');
+  await selectCompany(db, company_id)
+    .select('company_id')
+    .executeTakeFirstOrThrow(() => notFound('company'));
 };
 
 export const companyColumns = ['company_id', 'name', 'created_utc', 'closed_utc'] as const;

@@ -62,13 +62,12 @@ const ofCompany = async (
       selectCompany(trx, company_id)
         .select([...companyEntryColumns, 'name'])
         .forUpdate()
-        .executeTakeFirst();
+        .executeTakeFirstOrThrow(() => notFound('company'));
     const before = await find();
-    if (!before) throw notFound('company');
     await updateCompany(trx, company_id)
       .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
       .execute();
-    const after = (await find())!;
+    const after = await find();
     const author = { companyId: company_id, by, at: now() };
     const target = ['company', company_id, before.name] as const;
     await audit(trx, author, 'limits.changed', target, changes(companyLimits(before), companyLimits(after)));

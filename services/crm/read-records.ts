@@ -69,8 +69,9 @@ export const listAllAffiliates = ({ db }: CrmContext) =>
 export const listNotes = ({ db }: CrmContext) =>
   handler(contract.listNotes, async ({ companyId, query: { limit, cursor }, id }) => {
     const clientId = id('client');
-    const person = await selectPeople(db, companyId).where('client_id', '=', clientId).executeTakeFirst();
-    if (!person) throw notFound('client');
+    await selectPeople(db, companyId)
+      .where('client_id', '=', clientId)
+      .executeTakeFirstOrThrow(() => notFound('client'));
     return readPage(selectNotes(db, companyId).where('client_id', '=', clientId), {
       companyId,
       list: `notes ${clientId}`,
@@ -182,8 +183,7 @@ export const getAffiliate = ({ db }: CrmContext) =>
     const employeeId = id('affiliate');
     const row = await selectAffiliates(db, companyId)
       .where('employee_id', '=', employeeId)
-      .executeTakeFirst();
-    if (!row) throw notFound('affiliate');
+      .executeTakeFirstOrThrow(() => notFound('affiliate'));
     return record(showAffiliate(row));
   });
 

@@ -27,14 +27,11 @@ export const keyColumns = [
 export type KeyRow = RowOf<'api_keys', typeof keyColumns>;
 
 /** With all that answers and the key table show. @throws Problem `not_found` */
-export const readKey = async (db: Kysely<AccessTables>, companyId: number, id: number, locks = false) => {
-  const row = await selectKey(db, companyId, id)
+export const readKey = (db: Kysely<AccessTables>, companyId: number, id: number, locks = false) =>
+  selectKey(db, companyId, id)
     .select([...keyColumns, ...keyEntryColumns])
     .$if(locks, (query) => query.forUpdate())
-    .executeTakeFirst();
-  if (!row) throw notFound('key');
-  return row;
-};
+    .executeTakeFirstOrThrow(() => notFound('key'));
 
 export type StoredKey = Awaited<ReturnType<typeof readKey>>;
 

@@ -284,7 +284,6 @@ export const companyOfKey = async ({ db }: Access, id: number): Promise<number> 
     .selectFrom('api_keys')
     .select('company_id')
     .where('id', '=', id)
-    .executeTakeFirst();
-  if (!key) throw notFound('key');
+    .executeTakeFirstOrThrow(() => notFound('key'));
   return key.company_id;
 };

@@ -3,10 +3,9 @@ import { type Trx, transaction } from '@causeway/runtime';
 import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
+import type { Membership } from './subjects.ts';
 
-interface Ending {
-  readonly companyId: number;
-  readonly userId: number;
+interface Ending extends Membership {
   readonly only?: number;
   /** A session that stays open. Without `only` and `except`, all sessions end. */
   readonly except?: number;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Trx } from '@causeway/runtime';
 import { Secret, TOTP } from 'otpauth';
 import type { AccessTables } from '../schema.ts';
+import type { Membership } from './subjects.ts';
 
 /** Time-based one-time passwords (RFC 6238) as every authenticator app makes them: SHA-1, 6 digits, 30 s. */
 
@@ -29,15 +30,10 @@ const codesAtOnce = 10;
 /** 32 characters, without those that look alike. */
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz0';
 
-interface Person {
-  readonly companyId: number;
-  readonly userId: number;
-}
-
 /** @returns the new codes, which can be shown only now. */
 export const replaceRecoveryCodes = async (
   trx: Trx<AccessTables>,
-  { companyId, userId }: Person,
+  { companyId, userId }: Membership,
   random: (bytes: number) => Uint8Array,
 ): Promise<string[]> => {
   const codes = Array.from({ length: codesAtOnce }, () => newCode(random));
@@ -51,7 +47,7 @@ export const replaceRecoveryCodes = async (
 
 export const deleteRecoveryCodes = async (
   trx: Trx<AccessTables>,
-  { companyId, userId }: Person,
+  { companyId, userId }: Membership,
 ): Promise<void> => {
   await trx
     .deleteFrom('portal_recovery_codes')
@@ -63,7 +59,7 @@ export const deleteRecoveryCodes = async (
 /** @returns whether the code was valid. If two requests send the same code, only one succeeds. */
 export const takeRecoveryCode = async (
   trx: Trx<AccessTables>,
-  { companyId, userId }: Person,
+  { companyId, userId }: Membership,
   code: string,
 ): Promise<boolean> => {
   const { numDeletedRows } = await trx

@@ -17,14 +17,11 @@ interface Factors {
 export const hasFactor = ({ totp_enabled, passkeys }: Factors): boolean => totp_enabled === 1 || passkeys > 0;
 
 /** Locked, so that two changes at once cannot both see another factor left. */
-export const lockFactors = async (trx: Trx<AccessTables>, { companyId, userId }: Membership) => {
-  const row = await selectMember(trx, companyId, userId)
+export const lockFactors = (trx: Trx<AccessTables>, { companyId, userId }: Membership) =>
+  selectMember(trx, companyId, userId)
     .select(['totp_enabled', 'passkeys'])
     .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw problem('signed_out');
-  return row;
-};
+    .executeTakeFirstOrThrow(() => problem('signed_out'));
 
 /** @throws Problem `conflict` if the company requires a factor and none would be left */
 export const dropCodesOfLastFactor = async (

@@ -127,8 +127,7 @@ export const removePasskey = (access: Access) =>
     const found = await selectPasskeys(access.db, companyId, user.id)
       .select('name')
       .where('passkey_id', '=', passkeyId)
-      .executeTakeFirst();
-    if (!found) throw notFound('passkey');
+      .executeTakeFirstOrThrow(() => notFound('passkey'));
     await changeSecurity(
       access,
       call,

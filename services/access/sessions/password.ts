@@ -9,6 +9,7 @@ import { countChosenPassword } from './attempts.ts';
 import { changeSecurity, endSessions } from './end.ts';
 import { confirmPassword, hashForAddress, updateMember } from './person.ts';
 import { withDevice } from './sign-in.ts';
+import type { Membership } from './subjects.ts';
 import { hashToken, newToken } from './token.ts';
 
 export const changePassword = (access: Access) =>
@@ -68,11 +69,6 @@ export const resetPassword = (access: Access) =>
 /** Long enough to hand the link over, short enough that a forgotten link is worthless. */
 const validForMs = 3_600_000;
 
-interface Member {
-  readonly companyId: number;
-  readonly userId: number;
-}
-
 /**
  * Replaces an open link. Anyone who has the link can use it, so its creator hands it over in private. The
  * token is in the fragment, which browsers do not send. The caller has locked the member.
@@ -80,7 +76,7 @@ interface Member {
 export const makePasswordReset = async (
   { now, random }: Pick<Access, 'now' | 'random'>,
   trx: Trx<AccessTables>,
-  { companyId, userId, madeBy = null }: Member & { readonly madeBy?: number | null },
+  { companyId, userId, madeBy = null }: Membership & { readonly madeBy?: number | null },
 ): Promise<PasswordReset> => {
   const token = newToken(random);
   const created_utc = now();
@@ -104,7 +100,7 @@ interface PasswordReset {
 
 export const endPasswordReset = async (
   trx: Trx<AccessTables>,
-  { companyId, userId }: Member,
+  { companyId, userId }: Membership,
 ): Promise<void> => {
   await trx
     .deleteFrom('portal_password_resets')
@@ -114,8 +110,8 @@ export const endPasswordReset = async (
 };
 
 /** @throws Problem `reset_over` if the link has ended or never existed */
-const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
-  const row = await acrossTenants(db, 'a password reset link is found by its token alone')
+const findPasswordReset = ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) =>
+  acrossTenants(db, 'a password reset link is found by its token alone')
     .selectFrom('portal_password_resets as reset')
     .innerJoin('portal_users as person', (join) =>
       join.onRef('person.company_id', '=', 'reset.company_id').onRef('person.id', '=', 'reset.user_id'),
@@ -134,7 +130,4 @@ const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token:
     .where('reset.token_hash', '=', hashToken(token))
     .where('reset.expires_utc', '>', now())
     .where('company.closed_utc', 'is', null)
-    .executeTakeFirst();
-  if (!row) throw problem('reset_over');
-  return row;
-};
+    .executeTakeFirstOrThrow(() => problem('reset_over'));

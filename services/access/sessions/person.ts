@@ -31,11 +31,10 @@ export const personColumns = [
 ] as const;
 
 /** @throws Problem `signed_out` if the member has just been removed */
-export const readPerson = async (db: Kysely<AccessTables>, companyId: number, user: ActorUser) => {
-  const row = await selectMember(db, companyId, user.id).select(personColumns).executeTakeFirst();
-  if (!row) throw problem('signed_out');
-  return row;
-};
+export const readPerson = (db: Kysely<AccessTables>, companyId: number, user: ActorUser) =>
+  selectMember(db, companyId, user.id)
+    .select(personColumns)
+    .executeTakeFirstOrThrow(() => problem('signed_out'));
 
 export const updateMember = (db: Kysely<AccessTables>, companyId: number, userId: number) =>
   db.updateTable('portal_users').where('company_id', '=', companyId).where('id', '=', userId);

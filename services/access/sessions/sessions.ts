@@ -132,8 +132,7 @@ export const sessionFacts = async (
     ])
     .where('session.company_id', '=', companyId)
     .where('session.session_id', '=', sessionId)
-    .executeTakeFirst();
-  if (!row) throw problem('signed_out');
+    .executeTakeFirstOrThrow(() => problem('signed_out'));
   const codes = await db
     .selectFrom('portal_recovery_codes')
     .select((eb) => eb.fn.countAll<number>().as('left'))

@@ -1,5 +1,5 @@
 import { type MemberOperation, problem, type ResolvedSession, type ResolveSession } from '@causeway/proto';
-import { acrossTenants, each, json, type LaneHandler } from '@causeway/runtime';
+import { acrossTenants, clockSlackMs, each, json, type LaneHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { updateSession } from '../rows.ts';
 import { hasFactor } from './factors.ts';
@@ -55,8 +55,6 @@ export const byToken = (
     const [answer] = handler([{ ...call, actor: from }]);
     return answer!;
   });
-
-const clockSlackMs = 60_000;
 
 /** The precision of the last-use time: a write per request would cost too much. */
 const useGrainMs = 60_000;

@@ -131,8 +131,8 @@ export const revokeInvitation = (access: Access) =>
   });
 
 /** @throws Problem `invitation_over` if the invitation has ended or never existed */
-const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
-  const row = await acrossTenants(db, 'an invitation is found by its token alone')
+const findInvitation = ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) =>
+  acrossTenants(db, 'an invitation is found by its token alone')
     .selectFrom('portal_invitations as invitation')
     .innerJoin('companies as company', 'company.company_id', 'invitation.company_id')
     .select([
@@ -147,7 +147,4 @@ const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: st
     .where('invitation.token_hash', '=', hashToken(token))
     .where('invitation.expires_utc', '>', now())
     .where('company.closed_utc', 'is', null)
-    .executeTakeFirst();
-  if (!row) throw problem('invitation_over');
-  return row;
-};
+    .executeTakeFirstOrThrow(() => problem('invitation_over'));

@@ -146,8 +146,9 @@ export const getKeyUse = (access: Access) =>
   handler(contract.getKeyUse, async (call) => {
     const { companyId } = call;
     const keyId = call.id('key');
-    const key = await selectKey(access.db, companyId, keyId).select('id').executeTakeFirst();
-    if (!key) throw notFound('key');
+    await selectKey(access.db, companyId, keyId)
+      .select('id')
+      .executeTakeFirstOrThrow(() => notFound('key'));
     const nowMs = access.now().getTime();
     const rows = logOf(access, companyId, keyId);
     const floor = await rows

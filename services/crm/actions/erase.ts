@@ -80,8 +80,7 @@ const deletePerson = async (trx: Trx<Tables>, { company_id, client_id, condition
     .where('company_id', '=', company_id)
     .where('client_id', '=', client_id)
     .forUpdate()
-    .executeTakeFirst();
-  if (!person) throw notFound('person');
+    .executeTakeFirstOrThrow(() => notFound('person'));
   const refused = brokenCondition(condition, 'client_id', { client_id, ...person });
   if (refused) throw refused;
   for (const table of ['client_search_pending', 'clients'] as const)

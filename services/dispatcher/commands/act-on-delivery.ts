@@ -41,8 +41,7 @@ const act = async (
     .selectFrom('subscriptions')
     .select(['enabled', 'paused_utc', 'name', 'url'])
     .where(isQueue(key))
-    .executeTakeFirst();
-  if (!subscription) throw new Refusal('the subscription was deleted');
+    .executeTakeFirstOrThrow(() => new Refusal('the subscription was deleted'));
   if (action.action !== 'cancel' && subscription.enabled !== 1)
     throw new Refusal('the subscription is disabled; enable it first');
   if (action.action === 'retry' && subscription.paused_utc !== null)

@@ -68,8 +68,7 @@ export const readAttempt = async (
     .where('subscription_id', '=', name.subscriptionId)
     .where('replay_id', '=', name.replayId)
     .where('attempt', '=', name.attempt)
-    .executeTakeFirst();
-  if (!row) throw notFound('attempt');
+    .executeTakeFirstOrThrow(() => notFound('attempt'));
   const event = await readEvent(db, companyId, name.eventId);
   const masked = role === 'viewer';
   const body = event ? encodeEnvelope(masked ? maskedEvent(event) : event).toString() : null;

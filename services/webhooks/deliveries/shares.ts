@@ -81,8 +81,7 @@ export const revokeDeliveryShare = ({ db, now }: WebhooksContext) =>
       const row = await selectShares(trx, companyId)
         .where('share_id', '=', shareId)
         .forUpdate()
-        .executeTakeFirst();
-      if (!row) throw notFound('link');
+        .executeTakeFirstOrThrow(() => notFound('link'));
       await endShare(trx, { companyId, by: byMember(call), at: now() }, row);
     });
     return { status: 204, body: null };

@@ -144,12 +144,7 @@ export const selectReplays = (db: Kysely<Tables>, companyId: number) =>
   db.selectFrom('replays').selectAll().where('company_id', '=', companyId).orderBy('replay_id', 'desc');
 
 /** @throws Problem `not_found` */
-export const readReplay = async (
-  db: Kysely<Tables>,
-  companyId: number,
-  replayId: number,
-): Promise<ReplayRow> => {
-  const row = await selectReplays(db, companyId).where('replay_id', '=', replayId).executeTakeFirst();
-  if (!row) throw notFound('replay');
-  return row;
-};
+export const readReplay = (db: Kysely<Tables>, companyId: number, replayId: number): Promise<ReplayRow> =>
+  selectReplays(db, companyId)
+    .where('replay_id', '=', replayId)
+    .executeTakeFirstOrThrow(() => notFound('replay'));

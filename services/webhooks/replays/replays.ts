@@ -99,8 +99,7 @@ export const cancelReplay = (context: WebhooksContext) =>
       const row = await selectReplays(trx, companyId)
         .where('replay_id', '=', id)
         .forUpdate()
-        .executeTakeFirst();
-      if (!row) throw notFound('replay');
+        .executeTakeFirstOrThrow(() => notFound('replay'));
       if (row.state !== 'running') throw conflict(`the replay is ${row.state} already`);
       const at = now();
       await trx

@@ -34,8 +34,7 @@ export const getIncident = (context: WebhooksContext) =>
     const { companyId } = call;
     const row = await selectIncidents(context.db, companyId)
       .where('incident_id', '=', call.id('incident'))
-      .executeTakeFirst();
-    if (!row) throw notFound('incident');
+      .executeTakeFirstOrThrow(() => notFound('incident'));
     return json(200, (await incidentAnswers(context, companyId, [row]))[0]);
   });
 

@@ -53,15 +53,14 @@ export const readSubscriptions = (
     .execute();
 
 /** @throws Problem `not_found` */
-export const readSubscription = async (
+export const readSubscription = (
   db: Kysely<Tables>,
   companyId: number,
   subscriptionId: number,
-): Promise<SubscriptionRecord> => {
-  const record = await findSubscription(db, companyId, subscriptionId);
-  if (!record) throw notFound('subscription');
-  return record;
-};
+): Promise<SubscriptionRecord> =>
+  records(db, companyId)
+    .where('subscriptions.subscription_id', '=', subscriptionId)
+    .executeTakeFirstOrThrow(() => notFound('subscription'));
 
 export const findSubscription = (
   db: Kysely<Tables>,
@@ -71,21 +70,18 @@ export const findSubscription = (
   records(db, companyId).where('subscriptions.subscription_id', '=', subscriptionId).executeTakeFirst();
 
 /** Locks the row until the transaction ends. @throws Problem `not_found` */
-export const lockSubscription = async (
+export const lockSubscription = (
   trx: Trx<Tables>,
   companyId: number,
   subscriptionId: number,
-): Promise<SubscriptionRow> => {
-  const row = await trx
+): Promise<SubscriptionRow> =>
+  trx
     .selectFrom('subscriptions')
     .selectAll()
     .where('company_id', '=', companyId)
     .where('subscription_id', '=', subscriptionId)
     .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound('subscription');
-  return row;
-};
+    .executeTakeFirstOrThrow(() => notFound('subscription'));
 
 /** The record as the interface shows it (contract, "Deliveries"). */
 export const subscriptionAnswer = (record: SubscriptionRecord) => ({
