@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { writeAudit, writeNotices } from '@causeway/identity';
 import {
   type Actor,
+  type ActorUser,
   type AnswerTo,
   type AuditEntry,
   type AuditSource,
@@ -36,7 +37,7 @@ const entryColumns = [
 export const listAudit = ({ db, cursors }: Access) =>
   handler(contract.listAudit, async ({ companyId, query }) => {
     const { limit, cursor, action, targetKind, targetId, userId, since, until, signIns, q = '' } = query;
-    const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'audit', cursor);
+    const [before] = await cursors.open(companyId, 'audit', cursor);
     let found = db
       .selectFrom('audit_log')
       .select(entryColumns)
@@ -175,9 +176,18 @@ const noticedActions: ReadonlySet<AuditEntry['action']> = new Set([
   'totp.reset',
 ]);
 
+/** What may be needed of a call of a member with a session. */
+export interface MemberCall {
+  readonly companyId: number;
+  readonly user: ActorUser;
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly deadlineMs: number;
+}
+
 export const authorOf = (
   { now }: Pick<Access, 'now'>,
-  call: { readonly companyId: number; readonly actor: Actor; readonly requestId: string },
+  call: Omit<MemberCall, 'user' | 'deadlineMs'>,
 ): Author => ({ companyId: call.companyId, by: byMember(call), at: now() });
 
 /** A member who has no session yet. */

@@ -117,13 +117,8 @@ const readPeople = async <Item>(
   item: (person: Person) => Item,
 ): Promise<ReadonlyMap<number, readonly Item[]>> => {
   const { rows: people } = await db.executeQuery(listedPeople[listedAs](db, companyRows(companyIds)));
-  const lists = new Map<number, Item[]>();
-  for (const person of people) {
-    const list = lists.get(person.company_id);
-    if (list) list.push(item(person));
-    else lists.set(person.company_id, [item(person)]);
-  }
-  return lists;
+  const lists = Map.groupBy(people, ({ company_id }) => company_id);
+  return new Map([...lists].map(([companyId, list]) => [companyId, list.map(item)]));
 };
 
 /**

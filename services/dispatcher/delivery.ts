@@ -89,6 +89,14 @@ export const queuesOf = (keys: readonly QueueKey[]): readonly QueueKey[] => [
 export const deliveryName = ({ company_id, event_id, subscription_id, replay_id }: DeliveryKey): string =>
   `${company_id}.${event_id}.${subscription_id}.${replay_id}`;
 
+/** For the log. */
+export const idsOf = ({ company_id, event_id, subscription_id, replay_id }: DeliveryKey) => ({
+  companyId: company_id,
+  eventId: event_id,
+  subscriptionId: subscription_id,
+  ...(replay_id > 0 && { replayId: replay_id }),
+});
+
 /** Whether the delivery has no row yet, as far as this process knows. */
 export const hasNoRow = ({ event, subscription_id }: LeasedDelivery): boolean =>
   event?.open.has(subscription_id) ?? false;

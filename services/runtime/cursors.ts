@@ -7,8 +7,8 @@ export interface Cursors<List extends string> {
   seal(companyId: number, list: List, ...positions: readonly number[]): Promise<string>;
   /** How a page of a list ends. @param place of its last row; undefined: nothing follows */
   pageEnd(companyId: number, list: List, place: readonly number[] | undefined): Promise<PageEnd>;
-  /** @throws Problem `invalid_request` unless it was made for this company and list. */
-  open(companyId: number, list: List, cursor: string): Promise<readonly number[]>;
+  /** @returns no positions without a cursor. @throws Problem `invalid_request` unless it was made for this company and list. */
+  open(companyId: number, list: List, cursor: string | undefined): Promise<readonly number[]>;
 }
 
 interface PageEnd {
@@ -47,6 +47,7 @@ export const createCursors = <List extends string>(
       hasMore: place !== undefined,
     }),
     open: async (companyId, list, cursor) => {
+      if (cursor === undefined) return [];
       const bytes = Buffer.from(cursor, 'base64url');
       for (const key of bytes.length === bytesFor(lists[list]) ? await readKeys() : []) {
         const positions = open(key, list, bytes);

@@ -80,7 +80,7 @@ export const listApiKeys = ({ db, cursors }: Access) =>
     const { limit, cursor, state, ids, q = '', sort } = query;
     const byUse = sort !== 'newest';
     const list = byUse ? 'keys by use' : 'keys';
-    const [first, second] = cursor === undefined ? [] : await cursors.open(companyId, list, cursor);
+    const [first, second] = await cursors.open(companyId, list, cursor);
     const direction = sort === 'unused' ? 'asc' : 'desc';
     let found = db
       .selectFrom('api_keys')

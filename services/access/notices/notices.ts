@@ -12,7 +12,7 @@ const maxUnread = 100;
 
 export const listNotices = ({ db, cursors }: Access) =>
   handler(contract.listNotices, async ({ companyId, user, query: { limit, cursor } }) => {
-    const [, beforeId] = cursor === undefined ? [] : await cursors.open(companyId, 'notices', cursor);
+    const [, beforeId] = await cursors.open(companyId, 'notices', cursor);
     const visible = visibleTo(db, companyId, user);
     const { since } = await selectMember(db, companyId, user.id)
       .select(sql<Date>`COALESCE(notices_read, created_utc - INTERVAL 1 SECOND)`.as('since'))

@@ -1,6 +1,6 @@
-import type { Actor, ActorUser, AuditAction, AuditEntry } from '@causeway/proto';
+import type { AuditAction, AuditEntry } from '@causeway/proto';
 import { type Trx, transaction } from '@causeway/runtime';
-import { audit, authorOf } from '../audit.ts';
+import { audit, authorOf, type MemberCall } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import type { Membership } from './subjects.ts';
@@ -38,12 +38,7 @@ export const endSessions = async (
 /** One transaction: the change, the end of the other sessions (an attacker may hold one), the audit entry. */
 export const changeSecurity = <Result>(
   access: Access,
-  call: {
-    readonly companyId: number;
-    readonly user: ActorUser;
-    readonly actor: Actor;
-    readonly requestId: string;
-  },
+  call: MemberCall,
   action: AuditAction,
   change: (trx: Trx<AccessTables>) => Promise<Result>,
   values?: Pick<AuditEntry, 'before' | 'after'>,

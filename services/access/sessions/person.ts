@@ -1,15 +1,7 @@
-import {
-  type Actor,
-  type ActorUser,
-  invalidField,
-  problem,
-  type Role,
-  roleAllows,
-  roleRequired,
-} from '@causeway/proto';
+import { type ActorUser, invalidField, problem, type Role, roleAllows, roleRequired } from '@causeway/proto';
 import { acrossTenants, type Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
-import { authorOf, noteRefused } from '../audit.ts';
+import { authorOf, type MemberCall, noteRefused } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { saltOf } from '../passwords/password.ts';
 import type { AccessTables } from '../schema.ts';
@@ -74,13 +66,7 @@ export const hashForAddress = async (access: Access, email: string, password: st
  */
 export const confirmPassword = (
   access: Access,
-  call: {
-    readonly companyId: number;
-    readonly user: ActorUser;
-    readonly actor: Actor;
-    readonly requestId: string;
-    readonly deadlineMs: number;
-  },
+  call: MemberCall,
   field: string,
   password: string,
 ): Promise<PersonRow> =>

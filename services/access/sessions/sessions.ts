@@ -1,6 +1,6 @@
 import { type AnswerTo, contract, notFound, problem, scopes, sessionTokenHeader } from '@causeway/proto';
 import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
-import { audit, authorOf } from '../audit.ts';
+import { audit, authorOf, type MemberCall } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { companyLimitsNow } from '../key-table/entries.ts';
 import type { AccessTables } from '../schema.ts';
@@ -77,7 +77,7 @@ export const signOut = (access: Access) =>
 const auditEnd = (
   access: Access,
   trx: Trx<AccessTables>,
-  call: Parameters<typeof authorOf>[1],
+  call: MemberCall,
   sessionId: number,
 ): Promise<void> => {
   const author = authorOf(access, call);

@@ -170,9 +170,7 @@ export const getFirstSteps = ({ db }: Access) =>
           .limit(1)
           .executeTakeFirst();
     return json(200, {
-      keyCreatedUtc: iso(keys?.created),
-      firstCallUtc: iso(counted ?? listed?.created_utc),
+      keyCreatedUtc: keys?.created ?? null,
+      firstCallUtc: counted ?? listed?.created_utc ?? null,
     });
   });
-
-const iso = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;

@@ -88,8 +88,7 @@ export const listKeyRequests = (access: Access) =>
     const { companyId, query } = call;
     const { limit, cursor, status } = query;
     const keyId = call.id('key');
-    const [beforeMs, beforeSerial] =
-      cursor === undefined ? [] : await access.cursors.open(companyId, 'requests', cursor);
+    const [beforeMs, beforeSerial] = await access.cursors.open(companyId, 'requests', cursor);
     let found = logOf(access, companyId, keyId).orderBy('created_utc', 'desc').orderBy('serial', 'desc');
     if (beforeMs !== undefined)
       found = found.where(({ eb, refTuple, tuple }) =>

@@ -37,7 +37,8 @@ export const findByWords = async (
   { companyId, q, limit, deadlineMs }: WordSearch,
 ): Promise<readonly FoundClient[]> => {
   const lists = await Promise.all([
-    findByExternalId(db, companyId, q, limit),
+    // Case-sensitive.
+    findByPrefix(db, companyId, 'external_id', q, limit),
     findByPhone(db, companyId, q, limit),
     findByText(db, { companyId, query: fold(q), limit, deadlineMs }),
   ]);
@@ -63,14 +64,6 @@ const findById = async (
     .where('client_id', '=', clientId)
     .execute();
 };
-
-/** Clients whose external id starts with the query (case-sensitive), ordered by external id. */
-const findByExternalId = (
-  db: Kysely<Tables>,
-  companyId: number,
-  query: string,
-  limit: number,
-): Promise<FoundClient[]> => findByPrefix(db, companyId, 'external_id', query, limit);
 
 /** Fewer digits would match too many numbers and push every other match out of the answer. */
 const minPhoneDigits = 3;
@@ -119,7 +112,7 @@ interface FoundClient {
   readonly phone: string | null;
 }
 
-const foundColumns = ['client_id', 'first_name', 'last_name', 'email', 'phone'] as const;
+const foundColumns = ['clients.client_id', 'first_name', 'last_name', 'email', 'phone'] as const;
 
 interface TextSearch {
   readonly companyId: number;
@@ -187,7 +180,7 @@ const waitingClients = (db: Kysely<Tables>, companyId: number): Promise<FoundCli
     .innerJoin('clients', (join) =>
       join.on('clients.company_id', '=', companyId).onRef('clients.client_id', '=', 'pending.client_id'),
     )
-    .select(['clients.client_id', 'first_name', 'last_name', 'email', 'phone'])
+    .select(foundColumns)
     .where('pending.company_id', '=', companyId)
     .orderBy('pending.client_id', 'desc')
     .limit(maxWaiting)
@@ -213,7 +206,7 @@ const clientsOfEntries = (
     .innerJoin('clients', (join) =>
       join.on('clients.company_id', '=', companyId).onRef('clients.client_id', '=', 'entries.client_id'),
     )
-    .select(['clients.client_id', 'first_name', 'last_name', 'email', 'phone'])
+    .select(foundColumns)
     .where('entries.company_id', '=', companyId)
     .where('entry', 'in', entries)
     .orderBy('entry', 'desc')

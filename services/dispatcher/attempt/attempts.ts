@@ -1,6 +1,6 @@
 import { deliveryHeaders, withOwnHeaders } from '@causeway/proto/signatures';
 import type { Context } from '../context.ts';
-import { type AttemptedDelivery, type Delivery, hasNoRow } from '../delivery.ts';
+import { type AttemptedDelivery, type Delivery, hasNoRow, idsOf } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
 import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
@@ -97,13 +97,6 @@ interface AttemptsOptions extends Pick<Context, 'now' | 'nowMs' | 'log' | 'metri
   readonly recorder: Pick<Recorder, 'attempted' | 'giveBack' | 'isReady'>;
   readonly random: () => number;
 }
-
-const idsOf = ({ company_id, event_id, subscription_id, replay_id }: Delivery) => ({
-  companyId: company_id,
-  eventId: event_id,
-  subscriptionId: subscription_id,
-  ...(replay_id > 0 && { replayId: replay_id }),
-});
 
 /** Failed attempts are logged up to a number per second, because a receiver that is down fails thousands. */
 const createAttemptLog = ({

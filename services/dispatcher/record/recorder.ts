@@ -18,6 +18,7 @@ import {
   type AttemptedDelivery,
   companyOf,
   hasNoRow,
+  idsOf,
   type LeasedDelivery,
   type QueueKey,
   queueName,
@@ -83,7 +84,8 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     },
     onRefused: (delivery, error) => {
       refused.value++;
-      log.error({ error, ...idsOf(delivery) }, 'a result was refused by the database; it is lost');
+      const { attempt } = delivery;
+      log.error({ error, ...idsOf(delivery), attempt }, 'a result was refused by the database; it is lost');
     },
   });
   const results: Batch<AttemptedDelivery> = createBatch<AttemptedDelivery>({
@@ -134,13 +136,6 @@ export interface RecorderOptions
   /** No more results than this may pile up behind a slow database. */
   readonly maxUnrecorded: number;
 }
-
-const idsOf = ({ company_id, event_id, subscription_id, attempt }: AttemptedDelivery) => ({
-  companyId: company_id,
-  eventId: event_id,
-  subscriptionId: subscription_id,
-  attempt,
-});
 
 /** Batches the deliveries of some milliseconds in one transaction. */
 interface GiveBack {

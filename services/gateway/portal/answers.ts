@@ -91,12 +91,12 @@ export const securityHeaders = (client: Client): readonly Header[] =>
   client.https ? [...always, https] : always;
 
 /** A page may run and load its own files and connect to its own origin, nothing else. */
-export const pagePolicy = (nonce?: string): Header => [
+export const pagePolicy: Header = [
   'Content-Security-Policy',
   [
     "default-src 'none'",
     "script-src 'self'",
-    nonce ? `style-src 'self' 'nonce-${nonce}'` : "style-src 'self'",
+    "style-src 'self'",
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
@@ -22,8 +22,6 @@ export interface Entry {
 }
 
 const lookAgainMs = 1000;
-/** The style nonce in the built `index.html`; each answer has a new nonce. */
-const nonceMark = '__CSP_NONCE__';
 
 export const portalFiles = (folder: string | undefined, log: Log): PortalFiles => {
   let files = folder ? readFolder(folder) : noFiles;
@@ -68,20 +66,10 @@ const forever = 'public, max-age=31536000, immutable';
 const noFiles: ReadonlyMap<string, Entry> = new Map();
 
 const page = (file: Entry, head: PortalHead): Page => {
+  const answer = send(file, head, 'no-cache');
   // A shared link is for one reader, and the other pages need a session.
   const unlisted: Header = ['X-Robots-Tag', 'noindex, nofollow'];
-  const pageOnly: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache'], unlisted];
-  const text = file.plain.includes(nonceMark) ? file.plain.toString() : undefined;
-  if (text === undefined) {
-    const answer = send(file, head, 'no-cache');
-    return { ...answer, headers: [...answer.headers, pagePolicy(), pagePermissions, unlisted] };
-  }
-  const nonce = randomBytes(16).toString('base64url');
-  return {
-    status: 200,
-    body: text.replaceAll(nonceMark, nonce),
-    headers: [...pageOnly, ['Content-Type', file.type], pagePolicy(nonce)],
-  };
+  return { ...answer, headers: [...answer.headers, pagePolicy, pagePermissions, unlisted] };
 };
 
 export type CachingHead = Pick<PortalHead, 'ifNoneMatch' | 'acceptEncoding'>;

@@ -133,12 +133,8 @@ type WaitingDelivery = Pick<
 >;
 
 /** Why a delivery waits, and about when its next attempt begins. */
-const readWait = async (
-  db: Kysely<Tables>,
-  companyId: number,
-  { eventId, subscriptionId, attempts, dueUtc, subscription }: WaitingDelivery,
-  now: Date,
-) => {
+const readWait = async (db: Kysely<Tables>, companyId: number, delivery: WaitingDelivery, now: Date) => {
+  const { subscriptionId, attempts, dueUtc, subscription } = delivery;
   const nothing = { sinceUtc: null, place: null, nextUtc: null };
   const rules = await db
     .selectFrom('subscriptions')
@@ -158,7 +154,7 @@ const readWait = async (
     return attempts > 0
       ? { ...nothing, reason: 'retry' as const, nextUtc: dueUtc }
       : { ...nothing, reason: 'underway' as const };
-  const before = await countBefore(db, companyId, { subscriptionId, eventId, dueUtc: dueUtc ?? now });
+  const before = await countBefore(db, companyId, delivery, dueUtc ?? now);
   const place = before + 1;
   if (!rules?.pace_limit || !rules.pace_seconds) return { ...nothing, reason: 'turn' as const, place };
   const windows = Math.floor(before / rules.pace_limit);
@@ -172,11 +168,8 @@ const mostCounted = 10_000;
 const countBefore = async (
   db: Kysely<Tables>,
   companyId: number,
-  {
-    subscriptionId,
-    eventId,
-    dueUtc,
-  }: { readonly subscriptionId: number; readonly eventId: number; readonly dueUtc: Date },
+  { subscriptionId, eventId }: Pick<WaitingDelivery, 'subscriptionId' | 'eventId'>,
+  dueUtc: Date,
 ): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     SELECT COUNT(*) AS count FROM (

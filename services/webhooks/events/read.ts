@@ -35,7 +35,7 @@ export const listEvents = ({ db, cursors }: WebhooksContext) =>
       const nextCursor = await cursors.seal(companyId, list, await lastSequence(db, companyId));
       return { status: 200, body: pageBody([], nextCursor, false, begin) };
     }
-    let from = cursor === undefined ? undefined : await openCursor(cursors, companyId, order, cursor);
+    let from = await openCursor(cursors, companyId, order, cursor);
     if (order === 'asc') from ??= await startOfLog(db, companyId);
     const page = await readPage(db, companyId, { order, from, types, limit });
     if (order === 'asc' && cursor !== undefined) await assertNothingRemoved(db, companyId, from!, page);
@@ -51,10 +51,10 @@ const openCursor = async (
   cursors: WebhooksCursors,
   companyId: number,
   order: 'asc' | 'desc',
-  cursor: string,
-): Promise<number> => {
+  cursor: string | undefined,
+): Promise<number | undefined> => {
   try {
-    return (await cursors.open(companyId, `events ${order}`, cursor))[0]!;
+    return (await cursors.open(companyId, `events ${order}`, cursor))[0];
   } catch (error) {
     const other = order === 'asc' ? 'desc' : 'asc';
     await cursors.open(companyId, `events ${other}`, cursor).catch(() => {
@@ -67,7 +67,7 @@ const openCursor = async (
 export const listPortalEvents = ({ db, cursors }: WebhooksContext) =>
   handler(contract.listPortalEvents, async ({ companyId, user, query }) => {
     const { cursor, type, limit } = query;
-    const [from] = cursor === undefined ? [] : await cursors.open(companyId, 'events desc', cursor);
+    const [from] = await cursors.open(companyId, 'events desc', cursor);
     const page = await readPage(db, companyId, {
       order: 'desc',
       from,

@@ -163,10 +163,8 @@ export const getFirstDeliverySteps = ({ db }: WebhooksContext) =>
         .executeTakeFirst(),
     ]);
     return json(200, {
-      subscriptionCreatedUtc: iso(subscription?.first),
-      testSucceededUtc: iso(test?.first),
-      deliverySucceededUtc: iso(delivery?.first),
+      subscriptionCreatedUtc: subscription?.first ?? null,
+      testSucceededUtc: test?.first ?? null,
+      deliverySucceededUtc: delivery?.first ?? null,
     });
   });
-
-const iso = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;

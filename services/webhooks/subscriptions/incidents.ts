@@ -12,7 +12,7 @@ export const listIncidents = (context: WebhooksContext) =>
   handler(definitions.listIncidents, async ({ companyId, query }) => {
     const { cursors, db } = context;
     const { limit, cursor, state, subscriptionId } = query;
-    const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'incidents', cursor);
+    const [before] = await cursors.open(companyId, 'incidents', cursor);
     let incidents = selectIncidents(db, companyId)
       .orderBy('incident_id', 'desc')
       .limit(limit + 1);

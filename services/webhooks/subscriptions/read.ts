@@ -25,7 +25,7 @@ export const listSubscriptions = (context: WebhooksContext) =>
       return json(200, { subscriptions, count: subscriptions.length });
     }
     const { limit, cursor } = query as QueryOf<Contract['listSubscriptions']>;
-    const [after] = cursor === undefined ? [] : await cursors.open(companyId, 'subscriptions', cursor);
+    const [after] = await cursors.open(companyId, 'subscriptions', cursor);
     const records = await readSubscriptions(db, companyId, { after, limit: limit + 1 });
     const shown = records.slice(0, limit);
     const last = records.length > limit ? shown.at(-1) : undefined;
