@@ -20,3 +20,9 @@ export const createInFlight = (): InFlight => {
     idle: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };
 };
+
+/** Makes a function whose calls share the run under way. */
+export const shareRun = <Result>(work: () => Promise<Result>): (() => Promise<Result>) => {
+  let running: Promise<Result> | undefined;
+  return () => (running ??= work().finally(() => (running = undefined)));
+};

@@ -61,7 +61,7 @@ export {
   type Ledger,
 } from './idempotency/ledger.ts';
 export { createOnce, type Once, sealedWithRing } from './idempotency/once.ts';
-export { createInFlight } from './in-flight.ts';
+export { createInFlight, shareRun } from './in-flight.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/frame.ts';
 export { type Call, each, type LaneHandler, type LaneServer } from './lanes/server.ts';

@@ -12,7 +12,8 @@ export const startRetention = <DB>(
 ): Repeated => {
   const { log, metrics, tables } = options;
   const pass = async (): Promise<number> => {
-    await keepDays({ ...options, now: () => earlier(options.now(), new Date()) });
+    // Nothing is dropped because one clock, the database's or our own, is days ahead.
+    await keepDays({ ...options, now: () => new Date(Math.min(options.now().getTime(), Date.now())) });
     return 0;
   };
   return repeat(pass, {
@@ -85,9 +86,6 @@ const release = async <DB>(alone: Kysely<DB>, lock: string): Promise<void> => {
   await sql`SET SESSION lock_wait_timeout = ${sql.lit(defaultLockWaitS)}`.execute(alone);
   await sql`SELECT RELEASE_LOCK(${nameOf(lock)})`.execute(alone);
 };
-
-/** Nothing is dropped because one clock, the database's or our own, is days ahead. */
-const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
 interface PartitionPlan {
   readonly add: readonly string[];

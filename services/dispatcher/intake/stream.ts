@@ -1,5 +1,5 @@
 import { eventConsumer, eventStream, eventSubject } from '@causeway/proto';
-import type { Bus, Log } from '@causeway/runtime';
+import { type Bus, type Log, shareRun } from '@causeway/runtime';
 import {
   AckPolicy,
   DeliverPolicy,
@@ -22,15 +22,11 @@ export const keepStream = async (
   bus: Bus,
   { replicas, log }: { readonly replicas: number; readonly log: Log },
 ): Promise<KeptStream> => {
-  let creating: Promise<void> | undefined;
-  const create = (): Promise<void> => {
-    creating ??= createStream(bus, replicas)
-      .catch((error: unknown) => log.warn({ error }, 'the stream of events could not be created'))
-      .finally(() => {
-        creating = undefined;
-      });
-    return creating;
-  };
+  const create = shareRun(() =>
+    createStream(bus, replicas).catch((error: unknown) =>
+      log.warn({ error }, 'the stream of events could not be created'),
+    ),
+  );
   bus.onReconnect(() => void create());
   await create();
   return { ensure: () => void create() };

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitCountSubject } from '@causeway/proto';
-import { type Bus, eachTick, isRequest, type Log, type Metrics, randomHex } from '@causeway/runtime';
+import {
+  type Bus,
+  eachTick,
+  isRequest,
+  type Log,
+  type Metrics,
+  randomHex,
+  shareRun,
+} from '@causeway/runtime';
 import type { Msg } from '@nats-io/transport-node';
 import type { Asker } from './ask.ts';
 import type { Positions, Takes } from './counts.ts';
@@ -40,7 +48,6 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
   /** The epoch of an owner that is known to be gone. */
   let deadEpoch: string | undefined;
   let heardMs = Number.NEGATIVE_INFINITY;
-  let resolving: Promise<void> | undefined;
   const quorum = createQuorum({
     logs: logs.map((log) => openJetStreamLog(ask, { log, timeoutMs: logSilentMs })),
     newStore: () => randomHex(8),
@@ -83,17 +90,12 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
     }
   };
   /** Concurrent calls share one attempt. @throws LogsSilentError */
-  const resolveOwner = (): Promise<void> => {
-    resolving ??= (async () => {
-      const found = await findOwner();
-      if (found === undefined) throw new LogsSilentError('too few logs answer');
-      if (found !== null && found !== deadEpoch) epoch = found;
-      else await claim();
-    })().finally(() => {
-      resolving = undefined;
-    });
-    return resolving;
-  };
+  const resolveOwner = shareRun(async () => {
+    const found = await findOwner();
+    if (found === undefined) throw new LogsSilentError('too few logs answer');
+    if (found !== null && found !== deadEpoch) epoch = found;
+    else await claim();
+  });
   /** An owner without requests does not notice that the logs name another owner. */
   const check = (): void => {
     const localOwner = local;

@@ -90,10 +90,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
       if (retries) retries.cell(reason).value++;
     },
     shards,
-    close: () => {
-      closing ??= pool.close(() => pool.use().inUse === 0 && effects.count() === 0);
-      return closing;
-    },
+    close: () => (closing ??= pool.close(() => pool.use().inUse === 0 && effects.count() === 0)),
   };
   return Object.assign(kysely, handle);
 };
@@ -125,7 +122,5 @@ const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
 
 const askTime = async <DB>(kysely: Kysely<DB>): Promise<number> => {
   const { rows } = await sql<{ server_time: Date }>`SELECT UTC_TIMESTAMP(3) AS server_time`.execute(kysely);
-  const [row] = rows;
-  if (!row) throw new Error('MySQL returned no time');
-  return row.server_time.getTime();
+  return rows[0]!.server_time.getTime();
 };

@@ -1,4 +1,5 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { shareRun } from '../in-flight.ts';
 import { later } from './driver.ts';
 import type { Database, Trx } from './handle.ts';
 import { acrossTenants } from './tenant-guard.ts';
@@ -21,19 +22,14 @@ export interface Ids {
 export const createIds = <DB>(db: Database<DB>, table: IdTable): Ids => {
   const blocks: Block[] = [];
   let size = leastSize;
-  let taking: Promise<void> | undefined;
 
-  const takeBlock = async (): Promise<void> => {
+  const refill = shareRun(async () => {
     const taken = size;
     const end = db.shards
       ? (await nextOfSequence(db, table, taken)) + taken
       : await transaction(db, (trx) => raiseCounter(trx, table, taken));
     blocks.push({ next: end - taken, end, takenMs: performance.now() });
-  };
-  const refill = (): Promise<void> => {
-    taking ??= takeBlock().finally(() => (taking = undefined));
-    return taking;
-  };
+  });
   /** If it fails, `take` tries again. */
   const begin = (): void => void refill().catch(() => {});
   const present = (): Block | undefined => {

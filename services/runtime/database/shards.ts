@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import { shareRun } from '../in-flight.ts';
 import { DatabaseUnavailable, isShardSwitch, spansShards } from './errors.ts';
 import type { Database, Shards } from './handle.ts';
 
@@ -7,15 +8,10 @@ import type { Database, Shards } from './handle.ts';
 export const createShards = (read: () => Promise<readonly string[]>): Shards => {
   let ranges: readonly ShardRange[] = [];
   let homes = new Map<number, string>();
-  let learning: Promise<void> | undefined;
-  const learnNow = async (): Promise<void> => {
+  const learn = shareRun(async () => {
     ranges = (await read()).map(rangeOf);
     homes = new Map();
-  };
-  const learn = (): Promise<void> => {
-    learning ??= learnNow().finally(() => (learning = undefined));
-    return learning;
-  };
+  });
   return {
     learn,
     ready: async () => {
