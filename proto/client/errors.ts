@@ -147,7 +147,7 @@ export const failureOf = async (response: Response): Promise<CausewayError> => {
 };
 
 /** In seconds. */
-export const retryAfterOf = (headers: Headers): number | undefined => {
+const retryAfterOf = (headers: Headers): number | undefined => {
   const text = headers.get('Retry-After');
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 };

@@ -314,7 +314,7 @@ const rateLimit = [
 /** Answers to counted requests, whatever their status (contract, "Rate limits"). */
 const onCounted = refer('X-Request-Id', ...rateLimit);
 
-export const headersFor = ({ bucket }: Pick<KeyOperation, 'bucket'>): Json => (bucket ? onCounted : onEvery);
+const headersFor = ({ bucket }: Pick<KeyOperation, 'bucket'>): Json => (bucket ? onCounted : onEvery);
 
 export const successHeaders = (operation: KeyOperation): Json => ({
   ...headersFor(operation),

@@ -10,12 +10,12 @@ const replays = { ...memberDefaults, service: 'webhooks', role: 'developer' } as
 const number = z.int().min(0);
 
 /** `release` and `drop` act on held deliveries; the others deliver events again. */
-export const replayKinds = ['failed', 'missed', 'filter'] as const;
+const replayKinds = ['failed', 'missed', 'filter'] as const;
 const everyKind = ['resend', ...replayKinds, 'release', 'drop'] as const;
 export type ReplayKind = (typeof everyKind)[number];
 
 /** Waiting deliveries are on their way; held ones can be released. */
-export const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
+const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
 
 export const maxReplayDeliveries = 100_000;
 

@@ -45,7 +45,7 @@ export const conditions = list
       'Only events whose payload meets all of these conditions are delivered. Null: every event of the types. Each has one operator; `min` and `max` may be together.',
   });
 
-export const conditionsAnswer = list.optional().meta({ description: 'Absent: there are none.' });
+const conditionsAnswer = list.optional().meta({ description: 'Absent: there are none.' });
 
 type Kind = 'string' | 'number' | 'boolean' | 'other';
 
@@ -126,7 +126,7 @@ export const paused = z
   .boolean()
   .optional()
   .meta({ description: 'While true, deliveries wait, and are sent in their order afterwards.' });
-export const pausedAnswer = z
+const pausedAnswer = z
   .boolean()
   .optional()
   .meta({ description: 'True: deliveries wait. Absent: it is not paused.' });

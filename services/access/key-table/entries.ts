@@ -54,7 +54,7 @@ const currentEntry = (row: KeyEntryRow): KeyEntry => ({
 });
 
 /** Of its secret, and of the one before the latest rotation. */
-export const keyEntries = (row: KeyEntryRow): readonly (readonly [name: string, entry: KeyEntry])[] => {
+const keyEntries = (row: KeyEntryRow): readonly (readonly [name: string, entry: KeyEntry])[] => {
   const { previous_hash, previous_until_utc, version, id, company_id: companyId } = row;
   const name = hashName(row.key_hash);
   const current = [name, currentEntry(row)] as const;

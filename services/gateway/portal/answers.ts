@@ -87,8 +87,7 @@ const always: readonly Header[] = [
 ];
 const https: Header = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'];
 
-export const securityHeaders = (client: Client): readonly Header[] =>
-  client.https ? [...always, https] : always;
+const securityHeaders = (client: Client): readonly Header[] => (client.https ? [...always, https] : always);
 
 /** A page may run and load its own files and connect to its own origin, nothing else. */
 export const pagePolicy: Header = [

@@ -89,7 +89,7 @@ export const isConnectionLost = (error: unknown): boolean => {
 };
 
 /** The connection was closed before the statement: it was never sent. */
-export const isUnsent = (error: unknown): boolean =>
+const isUnsent = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith("Can't add new command");
 
 /** vtgate refuses statements while a shard is split or gets another primary. Nothing was executed. */

@@ -112,7 +112,7 @@ const namesOf = async (trx: Trx<Tables>, companyId: number): Promise<readonly (s
 };
 
 /** Locks the company, so its creates run one after another (contract, "Quotas"). */
-export const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
+const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
   await trx
     .insertInto('webhook_companies')
     .values({ company_id: companyId, subscriptions_created: 1 })
@@ -121,7 +121,7 @@ export const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<vo
 };
 
 /** @throws Problem `quota_exceeded` */
-export const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
+const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
   const { made: madeCount } = await trx
     .selectFrom('subscriptions')
     .select((eb) => eb.fn.countAll<number>().as('made'))
