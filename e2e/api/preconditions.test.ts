@@ -79,6 +79,9 @@ const requests: Readonly<Record<string, (known: Known) => [path: string, body: o
   ],
 };
 
+const idOf = (path: string): string =>
+  path.endsWith('/notes') ? 'client_note_id' : path.includes('/affiliates') ? 'employee_id' : 'client_id';
+
 /** Every record that the requests are about, with its version. */
 const versionsOf = async ({ lead, client, affiliate }: Known) =>
   Promise.all(
@@ -108,6 +111,12 @@ test.each(writes.map((operation) => [operation.id, operation] as const))(
       expect([name, value, got]).toEqual([name, value, isHonoured ? 412 : 400]);
       if (!isHonoured)
         expect([json.details[0].field, json.error]).toEqual([name, expect.stringContaining(name)]);
+      else if (name === 'If-None-Match' && !operation.isBatch)
+        expect(json).toEqual({
+          error: 'a record with this external_id exists',
+          reason: 'already_exists',
+          [idOf(path)]: expect.any(Number),
+        });
     }
     expect(await versionsOf(known)).toEqual([1, 1, 1, 1]);
   },

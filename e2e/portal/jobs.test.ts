@@ -39,6 +39,8 @@ test('A first integration takes at most twelve actions of the keyboard alone, an
   const key = await clipboard(page);
   await press(button('Done'));
   await see(page.getByText('Waiting for your first call…')).toBeVisible();
+  const step = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  await see(step('Make your first API call').getByRole('link', { name: 'reference' })).toBeVisible();
   await press(button('Copy command'));
   const firstCall = await clipboard(page);
   expect(firstCall).toContain(key);
@@ -52,6 +54,7 @@ test('A first integration takes at most twelve actions of the keyboard alone, an
   await press(button('Done'));
   await press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }));
   await see(page.getByText('3 of 4 done.')).toBeVisible();
+  await see(step('Make your first API call')).toContainText('(done)');
   await press(button('Copy command'));
   await inTerminal(await clipboard(page));
   await see(page.getByRole('heading', { name: 'First steps' })).toBeHidden();

@@ -1,7 +1,7 @@
 import { testReceiver } from '@causeway/runtime/testing';
 import type { Page } from '@playwright/test';
 import { expect, test } from 'vitest';
-import type { Team } from '../api/support/portal.ts';
+import { openTeam, type Team } from '../api/support/portal.ts';
 import type { Json } from '../api/support/world.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 
@@ -116,18 +116,6 @@ test('Changes show old and new; what the file does not name stays, and a row tha
   expect(keys).toMatchObject([{ scopes: ['events:read', 'admin'] }]);
 });
 
-test('Hosts of the file are replaced by those of this company', async () => {
-  const { team, page } = await portal.openOwner();
-  await open(page);
-  await plan(page, { ...file, keys: [], subscriptions: [plain] });
-  const { host, pathname } = new URL(plain.url);
-  await page.getByRole('textbox', { name: `Host instead of ${host}` }).fill('hooks.example.com');
-  await apply(page);
-  await see(page.getByText('1 of 1 done')).toBeVisible();
-  const [made] = (await stored(team)).subscriptions;
-  expect(new URL(made!.url)).toMatchObject({ host: 'hooks.example.com', pathname });
-});
-
 test('A plan that was cut off in the middle, whether its answers came or not, is completed by the same file', async () => {
   const { team, page } = await portal.openOwner({ mayLog: /ERR_FAILED/ });
   const names = ['Twin', 'Twin', 'Third', 'Fourth'];
@@ -203,8 +191,8 @@ test('What somebody changed meanwhile is not overwritten: the plan is shown anew
   expect((await stored(team)).subscriptions).toMatchObject([{ description: 'Theirs' }]);
 });
 
-test('A wrong file is refused with the places of its problems, and errors are shown at their objects', async () => {
-  const { page } = await portal.openOwner();
+test('A wrong file is refused with the places of its problems, errors are shown at their objects, and hosts are replaced', async () => {
+  const { page, team } = await portal.openOwner();
   await open(page);
   await plan(page, '{"version": 1,,}');
   await see(page.getByRole('alert')).toContainText(/This is not JSON.*column 15/);
@@ -221,11 +209,20 @@ test('A wrong file is refused with the places of its problems, and errors are sh
   await see(page.getByRole('row').filter({ hasText: 'Expired' })).toContainText('must be in the future');
   await see(page.getByText('1 of 2 done')).toBeVisible();
   await see(page.getByRole('link', { name: 'schema' })).toHaveAttribute('href', '/docs/settings.schema.json');
+
+  // Hosts of the file are replaced by those of this company.
+  await plan(page, { ...file, keys: [], subscriptions: [plain] });
+  const { host, pathname } = new URL(plain.url);
+  await page.getByRole('textbox', { name: `Host instead of ${host}` }).fill('hooks.example.com');
+  await apply(page);
+  await see(page.getByText('1 of 1 done')).toBeVisible();
+  const [made] = (await stored(team)).subscriptions;
+  expect(new URL(made!.url)).toMatchObject({ host: 'hooks.example.com', pathname });
 });
 
 test('A viewer sees the plan, and may not apply it', async () => {
-  const { team } = await portal.openOwner();
-  const page = await portal.open(await team.join('viewer'));
+  const { join } = await openTeam(world);
+  const page = await portal.open(await join('viewer'));
   await open(page);
   await plan(page, file);
   await summary(page, '3 new, 0 changed, 0 as they are');

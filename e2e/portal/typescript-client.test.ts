@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { methodNames } from '@causeway/proto/method-names';
 import { testReceiver } from '@causeway/runtime/testing';
 import { afterAll, expect, test } from 'vitest';
-import { callEveryOperation } from '../api/clients/every-operation.ts';
 import { openPortal } from './support/portal.ts';
 
 // The package as it is published, used against the cluster in Node and in a browser.
@@ -42,15 +41,6 @@ test('the package holds what its users need, and nothing else', () => {
   ).toEqual([]);
   const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(dependencies).toBeUndefined();
-});
-
-test('every operation works in Node', async () => {
-  const entry = join(folder, 'entry.mjs');
-  writeFileSync(entry, "export * from '@causeway/client';\n");
-  const { createClient } = (await import(entry)) as typeof import('../../proto/client/index.ts');
-  const { value: apiKey } = await (await company()).key();
-  const causeway = createClient({ baseUrl: world.baseUrl, apiKey });
-  expect(await callEveryOperation(causeway, receiver.url, 'node')).toEqual(everyMethod);
 });
 
 test('its commands run', async () => {

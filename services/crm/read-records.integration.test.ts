@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bootCrm, newCallId } from './testing/boot.ts';
+import { bootCrm } from './testing/boot.ts';
 import { makeAffiliate, makeEmployee } from './testing/make.ts';
 
 let behindMs = 0;
@@ -238,37 +238,6 @@ describe('A condition', () => {
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(412)]);
-  });
-
-  test('of a create refuses a record that exists, of which nothing changes', async () => {
-    const companyId = newCompany();
-    const absent = { condition: 'absent' as const };
-    const partner = { ...person, external_id: 'p' };
-    const named = { ...person, external_id: 'x' };
-    const made = await crm.call('createLead', companyId, {
-      body: Buffer.from(JSON.stringify(named)),
-      callId: newCallId(),
-      ...absent,
-    });
-    expect(made).toMatchObject({ status: 201, headers: { ETag: '"1"' } });
-    const { client_id } = made.body;
-    const { employee_id } = (await crm.act('createAffiliate', companyId, partner)).body;
-    const note = { text: 'Hello', external_id: 'n' };
-    const { client_note_id } = (await crm.act('addClientNote', companyId, note, client_id)).body;
-    const refusals = [
-      await crm.write('createClient', companyId, named, absent),
-      await crm.write('createAffiliate', companyId, partner, absent),
-      await crm.write('addClientNote', companyId, note, { recordId: client_id, ...absent }),
-    ];
-    expect(refusals.map(({ status }) => status)).toEqual([412, 412, 412]);
-    const error = 'a record with this external_id exists';
-    expect(refusals.map(({ body }) => body)).toEqual([
-      { error, reason: 'already_exists', client_id },
-      { error, reason: 'already_exists', employee_id },
-      { error, reason: 'already_exists', client_note_id },
-    ]);
-    const { body } = await crm.ask('getPerson', companyId, '', client_id);
-    expect(body).toMatchObject({ is_lead: true, version: 1 });
   });
 
   test('lets one of many simultaneous creates through', async () => {

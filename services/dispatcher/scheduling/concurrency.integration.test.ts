@@ -19,14 +19,3 @@ test('a receiver that works on one request at a time gets nothing twice from two
   expect(receiver.received).toHaveLength(24);
   expect((await world.attempts(subscription)).every(({ attempt }) => attempt === 1)).toBe(true);
 });
-
-test('a receiver that is slow, but works on any number of requests at once, gets many at once', async () => {
-  const world = await openWorld();
-  await world.start();
-  const receiver = await testReceiver();
-  receiver.answer = (response) => void setTimeout(() => response.end(), 1_200);
-  const subscription = await world.subscribe(receiver.url);
-  await world.deliver(subscription, 70, { by: 'queue' });
-  await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 70 });
-  expect(receiver.mostAtATime).toBeGreaterThan(12);
-});
