@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writtenSubject } from '@causeway/proto';
 import { connectBus, type LaneAnswer, LaneError, noMetrics } from '@causeway/runtime';
 import { cleanUp, testNats } from '@causeway/runtime/testing';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { createHeldRequests, type HeldRequests } from './long-poll.ts';
 
 let nats: Awaited<ReturnType<typeof testNats>>;
@@ -101,14 +101,10 @@ test('a page gathers for a second, so that a reader who follows fast writers ask
 
 test('a page gathers nothing if there is more to read, and no longer than the client waits', async () => {
   const held = await open();
-  let looks = 0;
-  const ask = async () => {
-    looks++;
-    return page;
-  };
+  const ask = vi.fn(async () => page);
   const full = pageOf([1], true);
   expect(await hold(held, ask, { first: full }).answer).toBe(full);
-  expect(looks).toBe(0);
+  expect(ask).not.toHaveBeenCalled();
   expect(await hold(held, ask, { first: page, wait: 1 }).answer).toBe(page);
   const hangs = hold(held, () => new Promise(() => {}), { first: page, wait: 2 });
   const refused = answerOf(401, {});
@@ -118,16 +114,14 @@ test('a page gathers nothing if there is more to read, and no longer than the cl
 
 test('a company that is written to all the time is looked at a few times a second', async () => {
   const held = await open();
-  let looks = 0;
-  const one = hold(held, async () => {
-    looks++;
-    return empty();
-  });
+  const look = vi.fn(async () => empty());
+  const one = hold(held, look);
   const fromMs = performance.now();
   for (let at = 0; at < 300; at++) {
     held.announce(7);
     await sleep(5);
   }
+  const looks = look.mock.calls.length;
   expect(looks).toBeGreaterThan(2);
   expect(looks).toBeLessThan(7 + (performance.now() - fromMs) / 1_000);
   held.close();
@@ -166,17 +160,15 @@ test('a service that hangs does not make the answer late, nor one that is away w
 
 test('when NATS is back, those who wait look again, and get notices', async () => {
   const held = await open();
-  let looks = 0;
-  const one = hold(held, async () => {
-    looks++;
-    return empty();
-  });
-  await expect.poll(() => looks).toBe(1);
+  const look = vi.fn(async () => empty());
+  const looks = () => look.mock.calls.length;
+  const one = hold(held, look);
+  await expect.poll(looks).toBe(1);
   await nats.restart();
-  await expect.poll(() => looks).toBeGreaterThanOrEqual(2);
-  const before = looks;
+  await expect.poll(looks).toBeGreaterThanOrEqual(2);
+  const before = looks();
   held.announce(7);
-  await expect.poll(() => looks).toBeGreaterThan(before);
+  await expect.poll(looks).toBeGreaterThan(before);
   held.close();
   await one.answer;
 });
