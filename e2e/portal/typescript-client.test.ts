@@ -59,7 +59,9 @@ test('every operation works in a browser, and a delivery is verified there', asy
     const name = new URL(route.request().url()).pathname.split('/').at(-1)!;
     const body =
       name === 'every-operation.js'
-        ? stripTypeScriptTypes(readFileSync(join(root, 'e2e/api/clients/every-operation.ts'), 'utf8'))
+        ? stripTypeScriptTypes(
+            readFileSync(join(import.meta.dirname, '../api/clients/every-operation.ts'), 'utf8'),
+          )
         : readFileSync(join(installed, 'dist', name), 'utf8');
     return route.fulfill({ body, contentType: 'text/javascript' });
   });
