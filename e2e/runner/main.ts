@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, constants, setPriority, tmpdir } from 'node:os';
+import { availableParallelism, constants, getPriority, setPriority, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
 import { buildPortal } from '../../deploy/local/builds.ts';
@@ -187,7 +187,7 @@ const judged = async (
   args: readonly string[],
   boundS: number,
   judge: (run: Run) => Counts,
-  priority: number = constants.priority.PRIORITY_NORMAL,
+  priority: number = getPriority(),
 ): Promise<Counts> => {
   let counts = none;
   let output = '';
