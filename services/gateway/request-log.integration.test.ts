@@ -92,21 +92,15 @@ test('requests of two minutes share no row', async () => {
   expect(countOf(rows.filter((row) => row[2] < minuteMs))).toBe(150);
 });
 
-test.each([
-  [1_000, 0, 1],
-  [1_001, 5, 6],
-])(
-  'of %i keys, the further requests wait for more than %i and at most %i rounds',
-  async (keys, more, most) => {
-    const roundMs = 500;
+test.each([1_000, 1_001])(
+  'of %i keys, the further requests wait for a long round if they are over 1,000',
+  async (keys) => {
+    const roundMs = 1_000;
     const { log, rows } = await open({ roundMs });
     const beganMs = performance.now();
     for (let serial = 0; serial < 7 * keys; serial++) log.note(request({ keyId: 1 + (serial % keys) }));
-    await expect.poll(() => countOf(rows), { timeout: 10_000 }).toBe(7 * keys);
-    const rounds = (performance.now() - beganMs) / roundMs;
-    expect(rounds).toBeGreaterThan(more);
-    // The poll and the way to the observer take time.
-    expect(rounds).toBeLessThan(most + 2);
+    await expect.poll(() => countOf(rows), { timeout: 20_000 }).toBe(7 * keys);
+    expect(performance.now() - beganMs > 5 * roundMs).toBe(keys > 1_000);
   },
 );
 
