@@ -56,7 +56,7 @@ const developerCommands: ReadonlySet<string> = new Set(['import', 'listen', 'tri
 const runDeveloper = async (args: readonly string[], terminal: Terminal): Promise<number> => {
   const [{ readEnv }, { runTerminal, untilStopped }] = await Promise.all([
     import('@causeway/runtime/client'),
-    import('@causeway/proto/client/terminal/run'),
+    import('@causeway/proto/client/terminal'),
   ]);
   const { env = readEnv(), out, err, signal = untilStopped() } = terminal;
   const isTerminal = terminal === ofProcess && process.stdout.isTTY;
