@@ -27,7 +27,7 @@ export function KeyRequests({ onShow, ...search }: KeyRequestsProps) {
     <Card
       flush
       title="Requests"
-      description="Of the last seven days. Beyond a hundred in ten seconds, those of one kind share a line, with their number."
+      description="Of the last seven days. Beyond a hundred in a short time, those of one kind share a line, with their number."
       actions={
         <Segmented
           label="Status"
