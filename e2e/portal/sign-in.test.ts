@@ -165,11 +165,23 @@ describe('A person of several companies', () => {
     await see(company).toContainText(here);
     const otherWindow = await page.context().newPage();
     await visit(otherWindow, 'keys', 'API keys');
+    // One that does not hear of it is refused first: its request was under way with the former session.
+    const late = await page.context().newPage();
+    await late.addInitScript("addEventListener('storage', (event) => event.stopImmediatePropagation())");
+    await visit(late, 'keys', 'API keys');
 
     await page.getByRole('button', { name: /^Your account/ }).click();
     await page.getByRole('menuitem', { name: `Switch to ${there}` }).click();
     await see(company).toContainText(there);
     // A window that shows the previous company reloads, because it would act in the new one.
     await see(otherWindow.getByRole('complementary', { name: 'Sidebar' })).toContainText(there);
+    let refused = false;
+    await late.route(/api\/v1\/team/, (route) => {
+      if (refused) return route.fallback();
+      refused = true;
+      return route.fulfill({ status: 401, json: { error: 'sign in to continue', reason: 'signed_out' } });
+    });
+    await late.getByRole('link', { name: 'Team' }).click();
+    await see(late.getByRole('complementary', { name: 'Sidebar' })).toContainText(there);
   });
 });

@@ -1,6 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRouter, type ErrorComponentProps, RouterProvider, useRouter } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
+import { call } from '../model/client.ts';
 import { isModuleMissing } from '../model/lazy-page.ts';
 import { failedForMs, isTransient, onError, queryClient } from '../model/query-client.ts';
 import { isSignedOut, leave, sessionQuery } from '../model/session.ts';
@@ -27,10 +28,17 @@ const router = createRouter({
 });
 
 onError((error) => {
-  if (isSignedOut(error)) leave(router, 'ended');
+  if (isSignedOut(error)) void leaveOrReload();
   if (error instanceof ApiError && error.extra.reason === 'second_factor_required')
     void queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).then(() => router.invalidate());
 });
+/** Another window may have switched the company, which replaces the session: a request under way was then refused for its former one. */
+const leaveOrReload = async (): Promise<void> => {
+  const known = queryClient.getQueryData(sessionQuery.queryKey);
+  const present = await call('getSession', {}).catch(() => null);
+  if (known && present && present.session.id !== known.session.id) location.reload();
+  else leave(router, 'ended');
+};
 // On every page: the answer for which `page-ahead.js` asked would otherwise be taken by a later request.
 void queryClient.prefetchQuery(sessionQuery);
 
