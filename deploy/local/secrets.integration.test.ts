@@ -9,7 +9,7 @@ import { mysqlUsers, openSecrets } from './secrets.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-test('the users of the services are made anew when one is missing, or has another password', async () => {
+test('the users of the services are made anew when one is missing, has another password, or was left halfway', async () => {
   const database = await testDatabase({ folders: migrationFolders(root) });
   const admin = await createConnection(database.url);
   cleanUp(async () => {
@@ -35,4 +35,12 @@ test('the users of the services are made anew when one is missing, or has anothe
   await others.make(database.url);
   await reads(others);
   await expect(reads(users)).rejects.toThrow('Access denied');
+
+  // What stopped halfway is made anew, also from the state before.
+  const half = usersOf();
+  await admin.query('RENAME TABLE request_minutes TO away');
+  await expect(half.make(database.url)).rejects.toThrow('request_minutes');
+  await admin.query('RENAME TABLE away TO request_minutes');
+  await others.make(database.url);
+  await reads(others);
 });

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseMysqlUrl } from '@causeway/runtime';
@@ -39,8 +39,10 @@ export const mysqlUsers = (root: string, secrets: Secrets): MysqlUsers => {
       const connection = await createConnection(address);
       try {
         // Each of the statements is a commit of its own: all take a third of a second. A start that changes none sends none.
-        const state = digest([...statements, ...mysqlServices.map(passwordOf)]);
+        const state = hash('sha256', JSON.stringify([statements, mysqlServices.map(passwordOf)]));
         if (await areMarked(connection, state)) return;
+        // If this start is killed halfway, a mark of another state would be untrue.
+        await mark(connection, null);
         await makeUsers(connection, passwordOf);
         for (const statement of statements) await connection.query(statement);
         await mark(connection, state);
@@ -57,13 +59,10 @@ export const mysqlUsers = (root: string, secrets: Secrets): MysqlUsers => {
   };
 };
 
-const digest = (texts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
-
 /** The mark stands in the server's data, with the users, so it goes with them. */
-const mark = async (connection: Connection, state: string): Promise<void> => {
+const mark = async (connection: Connection, state: string | null): Promise<void> => {
   for (const user of users)
-    await connection.query("ALTER USER ?@'%' ATTRIBUTE ?", [user, JSON.stringify({ state })]);
+    await connection.query("ALTER USER IF EXISTS ?@'%' ATTRIBUTE ?", [user, JSON.stringify({ state })]);
 };
 
 const areMarked = async (connection: Connection, state: string): Promise<boolean> => {

@@ -187,7 +187,7 @@ export interface MemberCall {
 
 export const authorOf = (
   { now }: Pick<Access, 'now'>,
-  call: Omit<MemberCall, 'user' | 'deadlineMs'>,
+  call: Pick<MemberCall, 'companyId' | 'actor' | 'requestId'>,
 ): Author => ({ companyId: call.companyId, by: byMember(call), at: now() });
 
 /** A member who has no session yet. */
