@@ -32,11 +32,12 @@ onError((error) => {
   if (error instanceof ApiError && error.extra.reason === 'second_factor_required')
     void queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).then(() => router.invalidate());
 });
-/** Another window may have switched the company, which replaces the session: a request under way was then refused for its former one. */
+/** Another window may have replaced the session, as a switch of the company does, while a request of the one before was under way. */
 const leaveOrReload = async (): Promise<void> => {
   const known = queryClient.getQueryData(sessionQuery.queryKey);
+  if (!known) return;
   const present = await call('getSession', {}).catch(() => null);
-  if (known && present && present.session.id !== known.session.id) location.reload();
+  if (present && present.session.id !== known.session.id) location.reload();
   else leave(router, 'ended');
 };
 // On every page: the answer for which `page-ahead.js` asked would otherwise be taken by a later request.
