@@ -36,7 +36,7 @@ test('the users of the services are made anew when one is missing, has another p
   await reads(others);
   await expect(reads(users)).rejects.toThrow('Access denied');
 
-  // What stopped halfway is made anew, also from the state before.
+  // A start that stopped halfway leaves no mark, so the next one makes the users again.
   const half = usersOf();
   await admin.query('RENAME TABLE request_minutes TO away');
   await expect(half.make(database.url)).rejects.toThrow('request_minutes');
